@@ -5,10 +5,11 @@ detectors on the same sequences.
 """
 
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 from scipy.optimize import brentq
+from scipy.signal import lfilter
 from scipy.special import expit
 
 # tp, fn, fp of sequences, and the scale (px) of their distances.
@@ -194,3 +195,26 @@ def five_that_miss(random: np.random.Generator, n: int) -> list[Counts]:
     found = [random.binomial(n_truth, 0.97) for _ in range(2)]
     found += [np.where(random.random(n) < 0.03, 0, n_truth) for _ in range(3)]
     return [(tp, n_truth - tp, random.poisson(0.3, n), tp) for tp in found]
+
+
+# The chance of a truth to be found in each frame of sequences, (sequences, frames), is alike in neighbouring frames.
+def waves(random: np.random.Generator, n: int, n_frames: int, rho: float, height: float = 1.2) -> np.ndarray:
+    """The logit follows an autoregressive process whose standard deviation is `height`."""
+    step = random.normal(size=(n, n_frames))
+    step[:, 1:] *= np.sqrt(1 - rho**2)
+    return expit(1 + height * lfilter([1], [1, -rho], step, axis=1))
+
+
+def hard_stretches(random: np.random.Generator, n: int, n_frames: int, rho: float) -> np.ndarray:
+    """A fifth of all frames are hard; with a chance of rho, a frame is as the one before it."""
+    is_new = random.random((n, n_frames)) >= rho
+    is_new[:, 0] = True
+    drawn = np.maximum.accumulate(np.where(is_new, np.arange(n_frames), 0), axis=1)
+    return np.where(np.take_along_axis(random.random((n, n_frames)) < 0.2, drawn, axis=1), 0.4, 0.9)
+
+
+DIFFICULTIES: Mapping[str, Callable[..., np.ndarray]] = {
+    "waves": waves,
+    "low waves": partial(waves, height=0.4),
+    "bursts": hard_stretches,
+}

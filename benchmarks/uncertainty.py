@@ -17,9 +17,8 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from populations import PAIRS, POPULATIONS, Counts, five_alike, five_that_miss
+from populations import DIFFICULTIES, PAIRS, POPULATIONS, Counts, five_alike, five_that_miss
 from scipy.optimize import brentq
-from scipy.signal import lfilter
 from scipy.special import expit, logit
 
 import spotgeo_frames as sf
@@ -78,6 +77,10 @@ def coverage(replicates: int) -> None:
 
 def _heads(names: Sequence[str]) -> str:
     return "".join(f"{name:>14}" for name in names)
+
+
+# How many long sequences are evaluated together.
+AT_ONCE = 100
 
 
 def pair_sums(sides: Sequence[Counts]) -> Matrix:
@@ -167,26 +170,37 @@ def _true_difference(pair: Callable[..., Sequence[Counts]], metric: str) -> floa
 
 
 def one_long_sequence(replicates: int) -> None:
-    """Intervals of recall in a single sequence whose frames follow an autoregressive process."""
+    """Intervals of recall in a single sequence whose difficulty changes slowly: how many are given, and hold."""
     print(f"95% intervals of recall from one long sequence, {replicates:,} replicates")
-    print(f"  {'frames':>8}{'autocorrelation':>18}{'batch means':>14}{'frames alone':>14}")
-    many = np.random.default_rng(0).normal(size=1_000_000)
-    true = expit(1 + 1.2 * many).mean()
-    for n_frames in (120, 300, 600, 1200):
-        for rho in (0.0, 0.9, 0.97):
-            random = np.random.default_rng([n_frames, int(100 * rho)])
-            step = random.normal(size=(replicates, n_frames))
-            step[:, 1:] *= np.sqrt(1 - rho**2)
-            n_truth = random.poisson(6, step.size)
-            tp = random.binomial(n_truth, expit(1 + 1.2 * lfilter([1], [1, -rho], step, axis=1)).ravel())
-            matches = match_table((tp, n_truth - tp, np.zeros_like(tp), np.ones(len(tp))), random)
-            frames = matches["sequence"]
-            matches = matches.assign(sequence=frames // n_frames, frame=frames % n_frames)
-            by_batches = sf.intervals(matches, by="sequence", metrics=["recall"], method="batch_means")
-            alone = matches.assign(replicate=matches["sequence"], sequence=frames)
-            by_frames = sf.intervals(alone, by=alone["replicate"], metrics=["recall"])
-            shares = [(of["low"] <= true) & (true <= of["high"]) for of in (by_batches, by_frames)]
-            print(f"  {n_frames:8}{rho:18}" + "".join(f"{share.mean():14.1%}" for share in shares), flush=True)
+    print(f"  {'population':14}{'autocorrelation':>16}{'frames':>8}" + _heads(["given", "hold", "frames alone"]))
+    for name, difficulty in DIFFICULTIES.items():
+        true = difficulty(np.random.default_rng(0), 1_000_000, 1, 0.0).mean()
+        for n_frames in (60, 120, 300, 600, 1500, 3000):
+            for rho in (0.0, 0.5, 0.9, 0.97, 0.98, 0.99):
+                found = [
+                    _long_sequences(difficulty, n_frames, rho, np.random.default_rng([first, n_frames, int(100 * rho)]))
+                    for first in range(0, replicates, AT_ONCE)
+                ]
+                by_batches, alone = (pd.concat(tables) for tables in zip(*found, strict=True))
+                given = by_batches[by_batches["low"].notna()]
+                shares = [((of["low"] <= true) & (true <= of["high"])).mean() for of in (given, alone)]
+                numbers = [len(given) / len(by_batches), *shares]
+                print(f"  {name:14}{rho:16}{n_frames:8}" + "".join(f"{number:14.1%}" for number in numbers), flush=True)
+
+
+def _long_sequences(
+    difficulty: Callable[..., np.ndarray], n_frames: int, rho: float, random: np.random.Generator
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The intervals of AT_ONCE sequences by batch means, and with their frames taken for independent sequences."""
+    chance = difficulty(random, AT_ONCE, n_frames, rho)
+    n_truth = 1 + random.poisson(5, chance.size)
+    tp = random.binomial(n_truth, chance.ravel())
+    matches = match_table((tp, n_truth - tp, np.zeros_like(tp), np.ones(len(tp))), random)
+    frames = matches["sequence"]
+    matches = matches.assign(sequence=frames // n_frames, frame=frames % n_frames)
+    by_batches = sf.intervals(matches, by="sequence", metrics=["recall"], method="batch_means")
+    alone = matches.assign(replicate=matches["sequence"], sequence=frames)
+    return by_batches, sf.intervals(alone, by=alone["replicate"], metrics=["recall"])
 
 
 def trackers(folders: Sequence[str], replicates: int) -> None:
@@ -213,7 +227,8 @@ def trackers(folders: Sequence[str], replicates: int) -> None:
                 _small(real, jitter, name, shift[name], n, replicates if n <= 12 else replicates // 4) for name in names
             ]
             print(
-                f"  {kind:16}{n:4}" + "".join(f"{macro:7.1%}, {combined:.1%}" for macro, combined in by_swaps), flush=True
+                f"  {kind:16}{n:4}" + "".join(f"{macro:7.1%}, {combined:.1%}" for macro, combined in by_swaps),
+                flush=True,
             )
 
 

@@ -8,6 +8,7 @@ from .gates import NonInferiority as NonInferiority
 from .gates import non_inferiority as non_inferiority
 from .histories import object_summary as object_summary
 from .identity_changes import identity_breaks as identity_breaks
+from .leaderboards import leaderboard as leaderboard
 from .limits import DetectionLimit as DetectionLimit
 from .limits import detection_limit as detection_limit
 from .mistakes import check as check

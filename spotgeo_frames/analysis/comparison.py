@@ -22,12 +22,12 @@ from ..scoring.own_metrics import lacking_text
 from ..scoring.ranking import ranked
 from ..scoring.registry import own_metrics
 from ..support.named_tables import as_html, as_text, headline
-from ..support.pandas_versions import TEXT, with_text
+from ..support.pandas_versions import with_text
 from ..tables.kinds import CALLER, same_kind_as
 from ..tables.selections import By
 from ..tables.table import Table
-from .estimates import combined
-from .interval_tables import QUESTION, lost_text, with_reasons
+from .interval_tables import QUESTION, lost_text
+from .leaderboards import with_bounds
 from .pair_tables import Group, n_cells, pair_table
 from .resampling import check_metrics, check_options, names_of
 from .same_rows import same_rows
@@ -180,7 +180,10 @@ def compare(
         texts += about_rows
     pairs = pair_table(groups, names, resamples, confidence, seed)
     tables = [
-        labelled(_with_intervals(board, group, taus, pairs, confidence), group.labels)
+        labelled(
+            _with_places(with_bounds(board, group.evaluations, taus, confidence), group, pairs, confidence),
+            group.labels,
+        )
         for board, group in zip(boards, groups, strict=True)
     ]
     answer = Comparison(with_text(pd.concat(tables, ignore_index=True)), pairs)
@@ -233,25 +236,14 @@ def _same(
     }
 
 
-def _with_intervals(
+def _with_places(
     board: pd.DataFrame, group: Group, taus: Mapping[str, float], pairs: pd.DataFrame, confidence: float
 ) -> pd.DataFrame:
-    """Adds to a leaderboard the intervals of the ranking metrics, and whether places are sure."""
+    """Adds to a leaderboard the intervals of the ranking metrics, and whether the first differs from the next row's."""
     names = board["name"].tolist()
-    family = group.evaluations[names[0]].family
-    columns: dict[str, Any] = {f"{metric}_{bound}": [] for metric in family.ranking for bound in ("low", "high")}
-    reasons = []
-    for name in names:
-        evaluation = group.evaluations[name]
-        found = combined(evaluation, family.ranking, taus[name], confidence)
-        found = with_reasons(found, evaluation, taus[name], np.array([n_cells(group)]))
-        for at, metric in enumerate(family.ranking):
-            for bound in ("low", "high"):
-                columns[f"{metric}_{bound}"].append(getattr(found, bound)[0, at])
-        reasons.append(next(filter(None, found.reason[0]), None))
-    columns["reason"] = pd.array(reasons, dtype=TEXT)
-    columns["apart_from_next"] = _apart(names, _of_group(pairs, group.labels), family.ranking[0], confidence)
-    return board.assign(**columns)  # which keeps the notes in attrs
+    ranking = group.evaluations[names[0]].family.ranking
+    apart = _apart(names, _of_group(pairs, group.labels), ranking[0], confidence)
+    return with_bounds(board, group.evaluations, taus, confidence).assign(apart_from_next=apart)
 
 
 def _of_group(pairs: pd.DataFrame, labels: Mapping[str, Any]) -> pd.DataFrame:

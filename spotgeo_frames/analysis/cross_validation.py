@@ -50,15 +50,33 @@ def best_threshold(
     if len(counted) < 2:
         return row
     held_out = _held_out({name: rows[counted] for name, rows in sums.items()}, functions, len(counted), seed)
-    found = jackknife(held_out, np.zeros(len(counted), np.int64), 1, functions, confidence)
-    row[validated] = found.estimate.item()
+    apparent, one_group = np.array([[row[metric.name]]]), np.zeros(len(counted), np.int64)
+    estimate, low, high = of_held_out(held_out, one_group, 1, functions, apparent, confidence)
+    row[validated] = estimate.item()
     if len(counted) >= fewest:
-        error = np.hypot(found.error, (row[metric.name] - found.estimate) / 2)
-        ends = functions.least[None], functions.greatest[None]
-        with np.errstate(all="ignore"):
-            low, high = bounds(found.estimate, error, found.degrees_of_freedom, found.n_weighted, *ends, confidence)
         row |= {f"{validated}_low": low.item(), f"{validated}_high": high.item()}
     return row
+
+
+def of_held_out(
+    sums: NamedSums,
+    group: np.ndarray,
+    n_groups: int,
+    functions: Functions,
+    apparent: np.ndarray,
+    confidence: float,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The cross-validated metrics of groups and their bounds, each (groups, metrics).
+
+    `sums` are those of each sequence, in the group `group`, at the threshold that others chose, and `apparent` are the
+    metrics at the threshold that all chose.
+    """
+    found = jackknife(sums, group, n_groups, functions, confidence)
+    error = np.hypot(found.error, (apparent - found.estimate) / 2)
+    with np.errstate(all="ignore"):
+        ends = functions.least, functions.greatest
+        low, high = bounds(found.estimate, error, found.degrees_of_freedom, found.n_weighted, *ends, confidence)
+    return found.estimate, low, high
 
 
 def null_texts(best: pd.DataFrame) -> list[str]:

@@ -15,7 +15,7 @@ from ..tables.kinds import CALLER, same_kind_as
 from ..tables.table import Table
 from .confidence_sequences import always_valid_low
 from .contributions import FEWEST_DIFFERING, Pair, asked_pair, contributions_of, is_worse, pair_sign
-from .pair_tables import n_cells, pair_table
+from .pair_tables import pair_table
 from .same_rows import same_rows
 
 # A one-sided bound at this confidence is that of a two-sided interval of twice the error.
@@ -178,18 +178,13 @@ def inferiority(
 def _one_look(pair: Pair, seed: int) -> Bound:
     """The bound of `compare`, for data that are looked at once."""
     row = pair_table([pair.group], [pair.metric], SWAPS, 2 * ONE_SIDED - 1, seed).iloc[0]
-    sign, n_sequences = pair_sign(pair), n_cells(pair.group)
+    sign = pair_sign(pair)
     estimate, low = sign * row["estimate"] + 0.0, row["low"] if sign > 0 else -row["high"]
     if np.isnan(estimate):
         return Bound(estimate, np.nan, "the metric is not defined")
     if not np.isnan(low):
         return Bound(estimate, low)
-    told = row.get("reason")
-    if isinstance(told, str):
-        return Bound(estimate, low, told)
-    if n_sequences >= FEWEST_TESTED:
-        return Bound(estimate, low, "nothing tells how others differ")
-    return Bound(estimate, low, f"{n_sequences} sequences are too few for a bound; five are needed")
+    return Bound(estimate, low, row["reason"])
 
 
 def bound_at_all_times(pair: Pair, estimate: float) -> Bound:

@@ -23,7 +23,8 @@ RESTS_ON_FEW = f"{OF_FEW} or {FEW_DEGREES} degrees of freedom: {LITTLE_KNOWN}"
 # Of tracks and poses, combined numbers of fewer sequences have no intervals: a single large one decides them.
 FEWEST_COMBINED = 20
 
-# Why a single sequence has no interval, and why a number without one of several has none.
+# Why there is no interval: of no number, of a single sequence, and of a number without one of several sequences.
+UNDEFINED = "the metric is not defined here"
 OF_ONE = "only one sequence: nothing tells how others differ"
 OF_THE_REST = "a look at one sequence, not a test: the row combined has the interval"
 
@@ -112,7 +113,7 @@ def with_reasons(
     few = (n < FEWEST_COMBINED) & evaluation.of_result & (not are_means)
     reason = found.reason.copy()
     for rows, text in (
-        (np.isnan(found.estimate), "the metric is not defined here"),
+        (np.isnan(found.estimate), UNDEFINED),
         (n == 1, OF_ONE),
         (few, f"fewer than {FEWEST_COMBINED} sequences: a single large one may decide the combined number"),
         (np.isnan(found.low), why),

@@ -3,8 +3,7 @@
 Sequences are taken as drawn from all sequences like them, so the intervals are of the number that more such sequences
 would give, each weighted by its size. Three methods make them: "jackknife" leaves out one sequence at a time (see
 `jackknife.py`), "percentile" draws sequences with replacement, as many as there are (Efron, 1979,
-doi:10.1214/aos/1176344552), and "batch_means" cuts one long sequence into pieces in time (Ibragimov and Mueller, 2010,
-doi:10.1198/jbes.2009.08046), which are then left out one at a time.
+doi:10.1214/aos/1176344552), and "batch_means" cuts one long sequence into pieces in time (see `batches.py`).
 """
 
 import warnings
@@ -22,7 +21,7 @@ from ..tables.columns import Columns
 from ..tables.kinds import CALLER, same_kind_as
 from ..tables.selections import By
 from ..tables.table import Table
-from .batches import batches
+from .batches import batch_means, null_texts
 from .estimates import clustered, combined, macro, tau_of, with_units
 from .interval_tables import QUESTION, metric_table, result_table, warning_texts, with_reasons
 from .jackknife import Intervals
@@ -84,8 +83,9 @@ def intervals(
         "jackknife": leaves out one sequence at a time; the interval of a share is that of its logit, with t of the
         degrees of freedom of Bell and McCaffrey (2002). "percentile": the quantiles of the metric over resamples of
         sequences (Efron, 1979, doi:10.1214/aos/1176344552), which are too narrow with few sequences. "batch_means":
-        for match tables of a single long sequence, which is cut into six pieces in time, left out one at a time
-        (after Ibragimov and Mueller, 2010, doi:10.1198/jbes.2009.08046).
+        for match tables of a single long sequence, which is cut into 120 pieces in time. How alike they are is part of
+        the interval (Mueller and Watson, 2016, doi:10.1093/restud/rdw014), which is null below 600 frames or where
+        frames stay alike for much of the sequence; a warning says how many frames would be needed.
     cluster
         A column of groups of sequences that are not independent of each other, such as nights of observation. Whole
         groups are then left out, or drawn.
@@ -164,17 +164,18 @@ def interval_table(
     names = check_metrics(metrics, [evaluation])
     check_labels(evaluation.labels)
     n_sequences = evaluation.n_sequences
-    if method == "batch_means":
-        evaluation = batches(evaluation, asked, by, own)
-    evaluation = clustered(evaluation, asked, cluster)
     tau = tau_of(asked.matches)
-    found = combined(evaluation, names, tau, confidence)
+    if method == "batch_means":
+        found = batch_means(evaluation, asked, by, own, names, tau, confidence)
+        texts = null_texts(found.reason, names)
+    else:
+        evaluation = clustered(evaluation, asked, cluster)
+        found = combined(evaluation, names, tau, confidence)
+        texts = warning_texts(found, names, n_sequences, tau, evaluation)
+        found = with_reasons(found, evaluation, tau, n_sequences)
     found = found._replace(estimate=_estimates(evaluation.summary, names))
     if method == "percentile":
         found = _by_resampling(found, evaluation, names, resamples, confidence, seed)
-    texts = [] if method == "batch_means" else warning_texts(found, names, n_sequences, tau, evaluation)
-    n_units = n_sequences if method != "batch_means" else np.bincount(evaluation.group)
-    found = with_reasons(found, evaluation, tau, n_units)
     if evaluation.of_result:
         of_means = None
         if evaluation.singles:

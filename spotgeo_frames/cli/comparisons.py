@@ -3,10 +3,15 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import pandas as pd
+
 from ..analysis import comparison
+from ..scoring.ap.result import AveragePrecision
+from ..scoring.few_sequences import held_in
 from ..support.addresses import shown
 from ..support.errors import InputError
 from ..support.labels import bins_as_text
+from ..tables.match_tables import match_columns
 from .arguments import How, slices_of
 from .as_json import formatted, plain_rows
 from .outputs import check_out, keep
@@ -14,7 +19,7 @@ from .printing import one_line, tell
 from .problems import WrongUsage, problems_reported
 from .saved import check_words, is_of_precision, precision_among, read_given, result_text, results_of, source_of
 from .submissions import Submission
-from .text import comparison_text
+from .text import comparison_text, held_text
 
 
 def compare(
@@ -58,3 +63,8 @@ def compare(
     else:
         heading = f"{len(submissions)} submissions against {shown(truth)}, {result_text(next(iter(results.values())))}"
         tell(f"{one_line(heading)}\n\n{comparison_text(*compared)}")
+        first = next(iter(results.values()))  # all have the same truth
+        if not isinstance(first, AveragePrecision):
+            table = first if isinstance(first, pd.DataFrame) else first.matches
+            if held := held_in(match_columns(table)):
+                tell(f"\n{held_text(held)}")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..analysis.gates import inferiority
-from ..analysis.uncertainty import FEWEST_COMBINED, interval_table
+from ..analysis.uncertainty import interval_table
 from ..scoring.ap.numbers import AP_METRICS
 from ..scoring.evaluations import asked_table
 from ..scoring.package_metrics import add_metrics_of_packages
@@ -195,21 +195,10 @@ def _of_number(row: Mapping[str, Any], wanted: Wanted, entry: Metric) -> Check:
         interval = "no interval" if row["low"] is None else f"95% interval {low} to {high}"
         sentence = f"{entry.label} is {_written(estimate, entry)} ({interval}); {asked}"
         passed = estimate >= wanted.number if is_least else estimate <= wanted.number
-    reason = _why_no_interval(row) if row["low"] is None else None
+    is_unknown = estimate is None
     return Check(
-        wanted.metric, estimate, row["low"], row["high"], wanted.number, passed, reason, sentence, estimate is None
+        wanted.metric, estimate, row["low"], row["high"], wanted.number, passed, row["reason"], sentence, is_unknown
     )
-
-
-def _why_no_interval(row: Mapping[str, Any]) -> str:
-    """Why a metric's row of intervals has none."""
-    if row.get("reason") is not None:
-        return str(row["reason"])
-    if row["estimate"] is None:
-        return "the metric is not defined"
-    if "of" in row and row["n_sequences"] < FEWEST_COMBINED:
-        return f"fewer than {FEWEST_COMBINED} sequences, of which a large one may decide the combined number"
-    return "nothing tells how others differ"
 
 
 def _against_baseline(sides: Sides, wanted: Wanted, entry: Metric) -> Check:

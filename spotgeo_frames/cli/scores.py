@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..formats.any_file import read_side_columns
 from ..matching.matcher import matched
+from ..scoring.few_sequences import held_in
 from ..scoring.group_sums import summary_sums
 from ..scoring.summary import metric_columns, summary_of
 from ..support.addresses import shown
@@ -22,7 +23,7 @@ from .outputs import check_out, keep
 from .printing import one_line, tell
 from .problems import WrongUsage, problems_reported
 from .submissions import Submission
-from .text import overview, rule_text, slice_text
+from .text import held_text, overview, rule_text, slice_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,13 +53,16 @@ def score(
             from .datasets import score_datasets  # what evaluates in parts is imported only here
 
             summary, by_slice = score_datasets(truth, submission.given, frames, slices, how, exclude, out, scheduler)
+            held = None
         else:
-            summary, by_slice = _score_files(truth, submission.given, frames, slices, how, exclude, out)
+            summary, by_slice, held = _score_files(truth, submission.given, frames, slices, how, exclude, out)
     if as_json:
         tell(summary_json(summary, by_slice))
     else:
         tell(one_line(f"{submission.shown} against {shown(truth)}, {rule_text(summary.attrs)}"))
         tell(overview(columns_of(summary).records()[0]))
+        if held:
+            tell(f"\n{held_text(held)}")
         for columns, table in by_slice.items():
             empty = one_line(f"{' or '.join(columns)} is null in every row")
             tell(f"\n{slice_text(table, columns) if len(table) else empty}")
@@ -72,8 +76,11 @@ def _score_files(
     how: How,
     exclude: str,
     out: str | None,
-) -> tuple[Columns, dict[tuple[str, ...], pd.DataFrame]]:
-    """Scores files that fit into memory; returns the summary, and a summary for each slicing by its columns."""
+) -> tuple[Columns, dict[tuple[str, ...], pd.DataFrame], str | None]:
+    """Scores files that fit into memory; returns the summary, and a summary for each slicing by its columns.
+
+    The last says which sequences hold most of the true objects, if any do.
+    """
     folder = None if out is None else Path(out)
     given = [Path(path) for path in (truth, submission, frames) if path is not None]
     check_out(folder, given)
@@ -94,4 +101,4 @@ def _score_files(
         read = {"truth": sides[0].objects, "frames": sides[0].frames, "submission": sides[1].objects}
         answer = summary_json(summary, by_slice)
         keep(folder, "score", match_dataframe(matches), answer, read, beside, exclude=exclude)
-    return summary, by_slice
+    return summary, by_slice, held_in(matches)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..scoring.few_sequences import FEW_NOTE, few_marked
+from ..scoring.few_sequences import FEW_NOTE, few_marked, held_by_few
 from ..scoring.registry import METRICS, SLICED, Metric, defined
 from ..support.labels import bins_as_text, label
 from ..support.names import plain_value
@@ -103,7 +103,6 @@ def comparison_text(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
         "from": board[f"{first}_low"].map(number_text),
         "to": board[f"{first}_high"].map(number_text),
         **{title(name): board[name].map(_one_decimal if name == "kelvins_mse" else number_text) for name in others},
-        "bootstrap share first": board["bootstrap_share_first"].map(lambda value: number_text(value, ".1%")),
         "apart from next": board["apart_from_next"].map({True: "yes", False: "no"}).fillna("-"),
         count: board[count],
     }
@@ -118,7 +117,6 @@ def comparison_text(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
         f"both ask {board.attrs['question']}",
         "p_adjusted: over all pairs and metrics together",
         f"apart from next: by {title(first)}, p_adjusted < 0.05; no: not shown to differ",
-        "bootstrap share first: the share of draws of sequences in which it is first",
     ]
     if of and (pairs["of"] == "macro").any():
         notes.append("macro: the mean over sequences, by a paired t test")
@@ -199,8 +197,16 @@ def number_text(value: float | None, written: str = ".4f") -> str:
     return "-" if plain_value(value) is None else f"{value:{written}}"
 
 
+def held_text(held: str) -> str:
+    """A line of its own that says which sequences hold most of the true objects."""
+    return one_line(f"Note: {held}")
+
+
 def track_text(summary: pd.DataFrame, sequences: Sequence[str]) -> str:
-    """Formats the metrics of tracks as aligned text, shares in percent: a row for each sequence, then of all."""
+    """Formats the metrics of tracks as aligned text, shares in percent: a row for each sequence, then of all.
+
+    A note says which sequences hold most of the true objects, if any do.
+    """
     from ..tracking.registry import TRACK_METRICS  # detections need nothing of tracks
 
     names = ["HOTA", "DetA", "AssA", "LocA", "MOTA", "MOTP", "IDF1", "IDSW", "Frag", "MT", "PT", "ML", "TP", "FN", "FP"]
@@ -209,10 +215,14 @@ def track_text(summary: pd.DataFrame, sequences: Sequence[str]) -> str:
     percent = summary[shares].mul(100).map(lambda value: number_text(value, ".2f"))
     shown = percent.join(summary[counts].map("{:,}".format))
     shown.insert(0, "", [*map(one_line, sequences), "combined"])
+    n_truth = summary["TP"].to_numpy() + summary["FN"].to_numpy()
+    held = held_by_few(sequences, n_truth[: len(sequences)])
+    note = held_text(held) if held else ""
     return f"""{shown.to_string(index=False)}
 
 shares in percent; HOTA, DetA, AssA and LocA are means over alpha; LocA is 100 where nothing matches
-IDSW: identity switches; Frag: fragmentations; MT, PT, ML: objects mostly tracked, partly tracked and mostly lost"""
+IDSW: identity switches; Frag: fragmentations; MT, PT, ML: objects mostly tracked, partly tracked and mostly lost
+{note}""".rstrip()
 
 
 def pose_text(combined: pd.DataFrame) -> str:

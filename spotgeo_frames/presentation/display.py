@@ -94,7 +94,7 @@ def is_share(name: Hashable) -> bool:
     known = reading(str(name))
     if known is not None:
         return known.metric.written == "share"
-    return name == "bootstrap_share_first" or str(name).endswith("_share")
+    return str(name).endswith("_share")
 
 
 def number_text(value: float, share: bool = False, precision: int | None = None) -> str:

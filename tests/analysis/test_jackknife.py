@@ -13,7 +13,6 @@ import spotgeo_frames as sf
 from helpers.counted import TAU, counted, tracked
 from helpers.plain_jackknife import Bounds, plain_error, plain_freedom, plain_reach, plain_share, plain_skewness
 from helpers.problems import refused, warned
-from spotgeo_frames.analysis.batches import N_PIECES
 
 
 def found_in(table: pd.DataFrame, metric: str, **options: object) -> pd.Series:
@@ -236,32 +235,3 @@ def test_where_all_sequences_agree_a_macro_mean_has_bounds_with_a_width() -> Non
     assert numbers(found.loc[("macro", "HOTA")]) == pytest.approx([1, 0.025 ** (1 / 6), 1])
     assert numbers(found.loc[("macro", "MOTA")])[0] == 1
     assert found.loc[("macro", "MOTA"), ["low", "high"]].isna().all(), "which has no least value"
-
-
-def one_sequence(n_frames: int) -> pd.DataFrame:
-    table = counted([4] * n_frames, np.arange(n_frames) // 3 % 3, [0] * n_frames)
-    return table.assign(frame=table["sequence"], sequence=7)
-
-
-def test_batches_are_pieces_of_one_sequence() -> None:
-    table = one_sequence(20)
-    row = found_in(table, "recall", method="batch_means")
-    pieces = table.assign(sequence=table["frame"] * N_PIECES // 20)
-    wanted = found_in(pieces, "recall")
-    assert numbers(row) == numbers(wanted)
-    assert row["n_sequences"] == 1
-    assert row["degrees_of_freedom"] == wanted["degrees_of_freedom"] <= N_PIECES - 1
-    two = pd.concat([table, table.assign(sequence=8)], ignore_index=True)
-    by_sequence = sf.intervals(two, by="sequence", metrics=["recall"], method="batch_means")
-    assert by_sequence["low"].tolist() == pytest.approx([row["low"]] * 2), "several groups are added in another order"
-    with refused(("intervals: method='batch_means'", "one long sequence", "there are 2", "by='sequence'")):
-        sf.intervals(two, method="batch_means")
-    with refused(("intervals: method='batch_means' needs 6 frames", "sequence 7 has 5")):
-        sf.intervals(one_sequence(5), method="batch_means")
-
-
-def test_identities_cannot_be_cut_into_batches() -> None:
-    result = tracked([3])
-    with refused(("intervals: method='batch_means': identities", ".matches")):
-        sf.intervals(result, method="batch_means")
-    assert np.isfinite(found_in(result.matches, "recall", method="batch_means")["low"])

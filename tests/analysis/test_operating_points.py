@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import norm
 
 import spotgeo_frames as sf
 from helpers.problems import refused
@@ -41,7 +42,8 @@ def test_thresholds_by_hand(asked: dict[str, float], expected: list[float]) -> N
     found = sf.operating_point(table(LADDER), **asked)
     assert found.iloc[0, :3].tolist() == pytest.approx(expected, nan_ok=True)
     assert found[["n_truth", "n_predicted"]].to_numpy().tolist() == [[4, 5]]
-    assert list(found) == ["score_threshold", "precision", "recall", "n_truth", "n_predicted"]
+    validated = [f"{name}_cross_validated{end}" for name in ("precision", "recall") for end in ("", "_low", "_high")]
+    assert list(found) == ["score_threshold", "precision", "recall", *validated, "n_truth", "n_predicted", "reason"]
 
 
 def test_equal_scores_are_above_a_threshold_together() -> None:
@@ -107,3 +109,58 @@ def test_what_is_refused() -> None:
     with refused(("operating_point: x", "predicted_score is missing")):
         sf.operating_point(table(LADDER).drop(columns="predicted_score"), recall=0.5)
     assert sf.operating_point(table([]), recall=0.5)["score_threshold"].isna().tolist() == [True]
+
+
+def scored(outcomes: list[list[str]]) -> pd.DataFrame:
+    """A match table with a list of outcomes for each sequence, whose detections have falling scores."""
+    tables = [
+        table([(outcome, None if outcome == "FN" else 0.9 - 0.1 * at) for at, outcome in enumerate(of_sequence)])
+        for of_sequence in outcomes
+    ]
+    return pd.concat([of.assign(sequence=at) for at, of in enumerate(tables)], ignore_index=True)
+
+
+def test_each_sequence_gets_the_threshold_that_the_others_choose() -> None:
+    """Without one of four good sequences the others choose 0.8, too; without the bad one they choose 0.7."""
+    good, bad = ["TP", "TP", "TP", "FN"], ["TP", "TP", "FP", "FP"]
+    found = sf.operating_point(scored([good] * 4 + [bad]), precision=0.95).iloc[0]
+    assert found[["score_threshold", "precision", "recall"]].tolist() == pytest.approx([0.8, 1.0, 10 / 18])
+    # Of the good, 2 of 4 truths are found each; of the bad, 2 of 2 and a false alarm.
+    assert found["recall_cross_validated"] == pytest.approx(10 / 18)
+    # At 0.8 there are 10 detections, at 0.7 15: those of a lower threshold count for less.
+    assert found["precision_cross_validated"] == pytest.approx((8 / 10 + 2 / 15) / (8 / 10 + 3 / 15))
+    assert 0 < found["precision_cross_validated_low"] < found["precision_cross_validated"]
+    assert found["precision_cross_validated_high"] <= 1
+    assert pd.isna(found["reason"])
+
+
+def test_reasons_say_why_nothing_is_told_of_new_data() -> None:
+    one, four = scored([["TP", "FP"]]), scored([["TP", "FP"]] * 4)
+    for matches, words in ((one, "1 sequence: fewer than 5"), (four, "4 sequences: fewer than 5")):
+        found = sf.operating_point(matches, precision=0.9).iloc[0]
+        assert found["reason"].startswith(words)
+        assert found[[name for name in found.index if "cross" in name]].isna().all()
+    # Recall 0.5 is reached only together with the first sequence, in which all is found.
+    lucky = scored([["TP"] * 5] + [["FN"]] * 5)
+    assert sf.operating_point(lucky, recall=0.5)["reason"].tolist() == [
+        "without some of the sequences, no threshold reaches it"
+    ]
+    assert sf.operating_point(lucky, recall=0.9)["reason"].tolist() == ["no threshold reaches it"]
+
+
+def test_cross_validated_precision_is_right_on_average() -> None:
+    """The apparent precision is too high for new data; each replicate is a category of ten sequences."""
+    random, n, replicates = np.random.default_rng(3), 10, 300
+    sequence = np.repeat(np.arange(n * replicates), 8)
+    right = random.random(len(sequence)) < 0.5
+    score = right + random.normal(0, 1, len(sequence))
+    outcome = pd.Categorical.from_codes(np.where(right, OUTCOMES.index("TP"), OUTCOMES.index("FP")), OUTCOMES)
+    matches = pd.DataFrame({"sequence": sequence, "frame": 1, "outcome": outcome, "predicted_score": score})
+    matches = matches.assign(distance=np.nan, squared_error=0.0, kelvins_error=0.0, category=sequence // n)
+    found = sf.operating_point(matches, precision=0.8).iloc[:-1].dropna(subset="precision_cross_validated")
+    above = [1 - norm.cdf(found["score_threshold"], mean) for mean in (1, 0)]
+    true = above[0] / (above[0] + above[1])
+    assert (found["precision"] - true).mean() > 0.01
+    assert abs((found["precision_cross_validated"] - true).mean()) < 0.007
+    low, high = (found[f"precision_cross_validated_{end}"] for end in ("low", "high"))
+    assert ((low <= true) & (true <= high)).mean() >= 0.93

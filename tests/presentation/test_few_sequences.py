@@ -11,7 +11,7 @@ from helpers.commands import run_here
 from spotgeo_frames import plots
 from spotgeo_frames.presentation.display import as_html
 from spotgeo_frames.presentation.page.sections.slices import slice_table
-from spotgeo_frames.scoring.few_sequences import few_marked, rests_on_few
+from spotgeo_frames.scoring.few_sequences import few_marked, held_by_few, rests_on_few
 
 NOTE = "few: fewer than 20 sequences, so little is known"
 
@@ -106,3 +106,37 @@ def test_bins_read_the_same_wherever_they_are_displayed(matches: pd.DataFrame) -
     ax = plots.metric_by_slice(found)
     assert ax.get_yticklabels()[0].get_text().startswith("0.1 to ")
     assert "<td>0.1 to " in as_html(found)
+
+
+@pytest.mark.parametrize(
+    ("counts", "words"),
+    [
+        ([50, 30, 20], "sequence a holds 50% of the true objects"),
+        ([10, 39, 26, 25], "sequences b and c hold 65% of the true objects"),
+        ([34, 33, 33], None),  # of three, two always hold most
+        ([60, 40], None),
+        ([30, 25, 25, 20], None),
+        ([0, 0, 0], None),
+    ],
+)
+def test_one_or_two_sequences_that_hold_most_are_named(counts: list[int], words: str | None) -> None:
+    held = held_by_few("abcd"[: len(counts)], np.array(counts))
+    assert held == (words and f"{words}, and so much of every combined number")
+
+
+def test_pages_and_commands_name_the_sequence_that_holds_most(tmp_path: Path) -> None:
+    sizes = {"big": 5, "small": 2, "third": 2, "last": 1}
+    rows = [(name, 1, n, 50.0 * n, 5.0) for name, size in sizes.items() for n in range(size)]
+    truth = pd.DataFrame(rows, columns=["sequence", "frame", "object", "x", "y"])
+    truth.to_csv(tmp_path / "truth.csv", index=False)
+    for name in ("one", "two"):
+        truth.iloc[1:].to_csv(tmp_path / f"{name}.csv", index=False)
+    files = [tmp_path / f"{name}.csv" for name in ("truth", "one", "two")]
+    words = "equence big holds 50% of the true objects, and so much of every combined number"
+    assert f"Note: s{words}\n" in run_here("score", *files[:2]).out
+    assert f"Note: s{words}\n" in run_here("track", *files[:2]).out
+    assert f"Note: s{words}\n" in run_here("compare", *files).out
+    run_here("report", *files[:2], "--out", tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert f"S{words}." in page
+    assert "F1 is 94.74% (95% interval " in page

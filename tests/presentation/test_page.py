@@ -360,7 +360,9 @@ def test_a_report_by_similarity_has_the_metrics_of_its_rule_only(name: str, tmp_
     metrics = ["f1", "precision", "recall", "det_a", "loc_a"]
     assert page.exact() == pytest.approx(board[metrics].T.to_numpy().ravel().tolist(), rel=1e-15)
     [best, *_] = board.to_dict("records")
-    assert page.text[2].startswith(f"{best['name']} is first with an F1 at {measure} {threshold} of {best['f1']:.2%}, ")
+    assert page.text[2].startswith(
+        f"{best['name']} is first with an F1 at {measure} {threshold} of {best['f1']:.2%} (95% interval "
+    )
     assert page.text[3].endswith(f"with matches of {measure} {threshold} or more.")
     assert {measure, threshold} <= {*page.text}, "the footer names the rule"
     for path in tables.glob("*.parquet"):

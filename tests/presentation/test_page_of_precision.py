@@ -41,7 +41,7 @@ def test_ap_comes_first_and_ranks(made: dict[str, Any]) -> None:
     board = sf.compare(results, BOXES).leaderboard
     assert board["name"].tolist() == ["all", "few", "shifted"]
     assert page.exact()[: len(BOXES) * 3] == board[BOXES].T.to_numpy().ravel().tolist()
-    assert page.text[2].startswith(f"all is first with an AP of {board['AP'].iloc[0]:.2%}, before few")
+    assert page.text[2].startswith(f"all is first with an AP of {board['AP'].iloc[0]:.2%} (95% interval ")
     rows = page.data["tables"]["leaderboard"]["rows"]
     assert [row[1] for row in rows] == board["name"].tolist()
     assert {"AP", "AP from", "AP to", "F1"} <= {*page.text}
@@ -112,7 +112,8 @@ def test_whole_poses_have_the_numbers_of_poses(tmp_path: Path) -> None:
     page = Page(tmp_path / "report.html")
     result = sf.average_precision(truth, predictions)
     assert page.exact()[: len(POSES)] == result.summary[POSES].iloc[0].tolist()
-    assert page.text[2] == f"AP is {result.summary['AP'].iloc[0]:.2%}."
+    few = "(6 sequences: too few for an interval of the combined number)"
+    assert page.text[2] == f"AP is {result.summary['AP'].iloc[0]:.2%} {few}."
     assert "precision-categories" not in page.data["tables"], "there are no categories"
 
 

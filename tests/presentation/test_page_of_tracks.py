@@ -43,7 +43,9 @@ def test_hota_comes_first_and_ranks(made: dict[str, Any]) -> None:
     of_tracks = [summaries[name][metric] for metric in made["headline"] for name in ("good", "bad")]
     of_matches = [sf.summarize(result.matches)["f1"].iloc[0] for result in made["results"].values()]
     assert page.exact()[: len(of_tracks) + 2] == pytest.approx(of_tracks + of_matches)
-    assert page.text[2].startswith(f"good is first with a HOTA of {summaries['good']['HOTA']:.2%}, before bad")
+    assert page.text[2].startswith(
+        f"good is first with a HOTA of {summaries['good']['HOTA']:.2%} (2 sequences: too few"
+    )
     assert "Differences of HOTA," in page.text
     [pair] = page.data["charts"]["differences"]["datasets"]["pairs"]
     assert pair["estimate"] == pytest.approx(summaries["good"]["HOTA"] - summaries["bad"]["HOTA"])
@@ -218,7 +220,7 @@ def test_the_command_line_makes_the_same_of_folders(tracks: Path, tmp_path: Path
     hota = sf.track(*sf.read_motchallenge(tracks / "truth", tracks / "tracker")).summary["HOTA"].iloc[-1]
     page = Page(tmp_path / "report.html")
     assert page.exact()[0] == pytest.approx(hota)
-    assert page.text[2] == f"HOTA is {hota:.2%}."
+    assert page.text[2] == f"HOTA is {hota:.2%} (2 sequences: too few for an interval of the combined number)."
 
 
 def test_points_are_tracked_by_point_similarity(tmp_path: Path) -> None:

@@ -70,7 +70,6 @@ COLUMNS = {
     "score_threshold": "the least score of a prediction that counts; in `sweep_best` that of the highest f1 or HOTA",
     "rank": "place on the leaderboard: highest f1, then lowest kelvins_mse; where scores are ranked, highest AP; of "
     "tracks and poses highest HOTA",
-    "bootstrap_share_first": "the share of draws of sequences, with replacement, in which the submission is first",
     "apart_from_next": "whether its f1, AP or HOTA is shown to differ from that of the next row: p_adjusted below 0.05",
     "a": "the first submission",
     "b": "the second submission",

@@ -21,7 +21,6 @@ TITLES = {
     "a": "submission",
     "b": "minus",
     "of": "of",
-    "bootstrap_share_first": "bootstrap share first",
     "apart_from_next": "differs from the next",
     "gap": "gap, frames",
     "nearest_truth": "nearest truth, px",

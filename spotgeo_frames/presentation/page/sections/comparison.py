@@ -11,7 +11,7 @@ from ..html.cells import having, table_of
 BOARD = ["rank", "name", "AP", "AP_low", "AP_high", "AP50", "AP75"]
 BOARD += ["HOTA", "HOTA_low", "HOTA_high", "MOTA", "IDF1", "mota"]
 BOARD += ["f1", "f1_low", "f1_high", "kelvins_mse", "mse", "loc_a"]
-BOARD += ["bootstrap_share_first", "apart_from_next"]
+BOARD += ["apart_from_next"]
 BOUNDS = [name for name in BOARD if name.endswith(("_low", "_high"))]  # left out where there are no intervals
 OF_ALL = "first minus second, with the 95% interval of each pair by itself"
 OF_NEIGHBOURS = "each submission minus the next one on the leaderboard, with the 95% interval of each pair by itself"
@@ -20,8 +20,7 @@ ABOUT = (
     "percentage points. Intervals and p-values come from one test, which swaps whole sequences between the two "
     "({resamples:,} times, or in all ways if those are fewer); adjusted p-values are over all pairs and metrics "
     "together. “Differs from the next” is yes where the adjusted p-value of {metric} is below 0.05; otherwise the two "
-    "are not shown to differ. “Bootstrap share first” is the share of draws of sequences in which a submission is "
-    "first."
+    "are not shown to differ."
 )
 ABOUT_MACRO = " “Macro” is the mean over sequences, by a paired t test."
 TABLES = {

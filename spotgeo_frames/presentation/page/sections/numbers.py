@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ....scoring.few_sequences import FEW_SEQUENCES, held_in
 from ....scoring.registry import METRICS
 from ....support.labels import DASH
+from ....tables.match_tables import match_columns
 from ....tracking.poses import PoseResult
 from ...display import texts
 from ...metric_text import arrow, definition, reading, title
 from ...rule_texts import first_title, rule_text
-from ..evaluation import COMBINED, MACRO, Evaluation, matches_of_name, rows_of
+from ..evaluation import COMBINED, CONFIDENCE, MACRO, Evaluation, matches_of_name, rows_of
 from ..html.blocks import Block, Kept, Numbers, Section, Text
 
 CAPTION = "With 95% intervals, by leaving out one sequence at a time; ↑ more is better, ↓ less is better"
@@ -44,14 +46,17 @@ def heading(names: Sequence[str]) -> str:
 
 
 def lead(evaluation: Evaluation) -> list[str]:
-    """The first sentences of the page: which submission is best, whether by more than chance, and on how much data."""
+    """The first sentences of the page: which submission is best, how surely, and on how much data."""
     shown = texts(evaluation.summary).to_dict("records")[0]
     data = ", ".join(f"{shown[name]} {METRICS[name].label}" for name in ("n_sequences", "n_frames", "n_truth"))
     sentences = [f"Evaluated on {data}, with {rule_text(evaluation.rule)}."]
     metric = evaluation.headline[0]
     name = first_title(metric, evaluation.rule)
+    if held := held_in(match_columns(matches_of_name(evaluation, evaluation.names[0]))):
+        sentences.append(f"{held[0].upper()}{held[1:]}.")
+    value = _with_interval(evaluation, shown[metric])
     if evaluation.compared is None:
-        return [f"{name} is {shown[metric]}.", *sentences]
+        return [f"{name} is {value}.", *sentences]
     first, second, *_ = evaluation.names
     article = "an" if metric in ("f1", "AP") else "a"
     pairs = rows_of(evaluation.compared.pairs, COMBINED)
@@ -59,7 +64,25 @@ def lead(evaluation: Evaluation) -> list[str]:
     surely = bool(evaluation.compared.leaderboard["apart_from_next"].fillna(False).iloc[0])
     sure = "by more than chance explains" if surely else "but not shown to differ"
     known = "" if pd.isna(p) else f", {sure} (adjusted p-value {p:.2g})"
-    return [f"{first} is first with {article} {name} of {shown[metric]}, before {second}{known}.", *sentences]
+    return [f"{first} is first with {article} {name} of {value}, before {second}{known}.", *sentences]
+
+
+def _with_interval(evaluation: Evaluation, value: str) -> str:
+    """The first headline number of the best submission with its interval, or with the reason why it has none."""
+    rows = rows_of(evaluation.intervals, COMBINED)
+    row = rows[rows["metric"] == evaluation.headline[0]].iloc[:1]
+    [low, high] = texts(row[["metric", "estimate", "low", "high"]]).iloc[0][["low", "high"]]
+    n = int(row["n_sequences"].iloc[0])
+    if value == DASH:
+        return value
+    if low != DASH:
+        return f"{value} ({CONFIDENCE:.0%} interval {low} to {high})"
+    if "reason" in row and row["reason"].notna().all():
+        return f"{value} (no interval: {row['reason'].iloc[0]})"
+    if n < FEW_SEQUENCES:
+        few = f"{n:,} {'sequence' if n == 1 else 'sequences'}"
+        return f"{value} ({few}: too few for an interval of the combined number)"
+    return f"{value} (without an interval; the cautions below say why)"
 
 
 def section(evaluation: Evaluation) -> Section:
