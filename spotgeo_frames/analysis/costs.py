@@ -101,6 +101,9 @@ def error_costs(
 
     Matching again may choose other pairs than before, so a correction can even cost something.
 
+    Costs have no interval: they say what the errors in these sequences cost. `compare` says whether an improvement is
+    more than chance.
+
     Examples
     --------
     >>> import pandas as pd

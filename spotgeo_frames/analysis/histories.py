@@ -68,6 +68,8 @@ def object_summary(matches: Table, *, identity: str | None = None) -> pd.DataFra
     mean_distance: px, the mean over the frames in which it was found, null if it never was; `mean_similarity` instead
         after matching by similarity.
 
+    There is no interval: these are the histories of these objects, and not an estimate of others.
+
     Raises
     ------
     InputError: `matches` is no match table, its column of identities is missing, or an object occurs in a frame more

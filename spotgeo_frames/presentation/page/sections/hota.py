@@ -12,7 +12,7 @@ from ..html.blocks import Block, Figure, Figures, Kept, Section, Text
 ABOUT = (
     "Alpha is the least similarity of a pair, and HOTA is the mean over 19 values of alpha. DetA says how well objects "
     "are found, AssA how well they keep their identity. Where a curve falls at a low alpha already, predictions lie "
-    "far from their truths."
+    "far from their truths. The interval of HOTA, among the numbers, says how sure the curves are."
 )
 MEANING = "HOTA and its parts at each alpha, of all sequences{} together."
 

@@ -13,7 +13,8 @@ from ..html.cells import having, table_of
 ABOUT = (
     "As COCO has it: in each category, detections are taken by their score, the highest first, and each takes the most "
     "similar truth that is free. AP is the mean precision at 101 points of recall, over similarities from 0.50 to 0.95 "
-    "and all categories. The frames and the other sections show each frame's best assignment instead."
+    "and all categories. The frames and the other sections show each frame's best assignment instead. "
+    "The interval of AP, among the numbers, says how sure the curve is."
 )
 ABOUT_COSTS = (
     "The gain of a kind of error is that of AP if this kind alone were corrected, at each of the ten similarities. "
