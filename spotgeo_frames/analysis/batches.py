@@ -2,7 +2,7 @@
 
 Frames that follow each other are alike, so they are no independent units, and neither are pieces of a few frames. What
 each piece contributes to a metric, the change when it is left out, is a series whose correlation is part of the
-interval (see `slow_changes.py`). Below 600 frames, or where frames stay alike for a large part of the sequence, no
+interval (see `slow_changes.py`). Below 1,500 frames, or where frames stay alike for a large part of the sequence, no
 method tells how much a sequence ten times as long would differ, and the interval is null (docs/uncertainty.md).
 """
 
@@ -27,7 +27,7 @@ from .slow_changes import N_COSINES, SlowChanges, slow_changes
 N_PIECES = 120
 
 # Fewer frames do not tell for how long frames stay alike: 60 that change slowly look like 60 independent ones.
-FEWEST_FRAMES = 600
+FEWEST_FRAMES = 1500
 
 # Of a sequence, the longest share for which frames may stay alike; and how many times as long it has to be.
 LONGEST_MEMORY = 0.3
@@ -176,7 +176,9 @@ def _reasons(
         if size[at] <= ROUNDING * (scale if np.isfinite(scale) else np.abs(estimate[at])):
             reasons[at] = "all frames agree, so nothing tells for how long frames stay alike"
         elif n_frames < FEWEST_FRAMES:
-            few = f"{n_frames:,} frames, and at least {FEWEST_FRAMES} are needed to tell for how long frames stay alike"
+            few = (
+                f"{n_frames:,} frames, and at least {FEWEST_FRAMES:,} are needed to tell for how long frames stay alike"
+            )
             reasons[at] = f"{few}; neighbouring frames correlate by {_correlation(terms[at][:n_frames]):.2f}"
         elif told.share_long[at] > 0.5:
             memory = told.memory[at] * n_frames

@@ -180,10 +180,7 @@ def compare(
         texts += about_rows
     pairs = pair_table(groups, names, resamples, confidence, seed)
     tables = [
-        labelled(
-            _with_places(with_bounds(board, group.evaluations, taus, confidence), group, pairs, confidence),
-            group.labels,
-        )
+        labelled(_with_places(board, group, taus, pairs, confidence), group.labels)
         for board, group in zip(boards, groups, strict=True)
     ]
     answer = Comparison(with_text(pd.concat(tables, ignore_index=True)), pairs)

@@ -84,7 +84,7 @@ def intervals(
         degrees of freedom of Bell and McCaffrey (2002). "percentile": the quantiles of the metric over resamples of
         sequences (Efron, 1979, doi:10.1214/aos/1176344552), which are too narrow with few sequences. "batch_means":
         for match tables of a single long sequence, which is cut into 120 pieces in time. How alike they are is part of
-        the interval (Mueller and Watson, 2016, doi:10.1093/restud/rdw014), which is null below 600 frames or where
+        the interval (Mueller and Watson, 2016, doi:10.1093/restud/rdw014), which is null below 1,500 frames or where
         frames stay alike for much of the sequence; a warning says how many frames would be needed. The columns that
         weigh sequences are null then.
     cluster

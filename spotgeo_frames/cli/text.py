@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 # How many rows of a curve are printed.
 MOST_STEPS = 10
 
+# How many reasons of missing intervals are printed.
+MOST_REASONS = 3
+
 # How the rows of `of` begin that leave out a sequence.
 WITHOUT = "without "
 
@@ -113,17 +116,19 @@ def comparison_text(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
     values = shown[["estimate", "low", "high", "p_value", "p_adjusted"]].map(number_text)
     differences = _named(shown, [*by, "a", "b", *of, "metric"]).join(values)
     notes = [
-        "estimate: a minus b; low to high: 95% interval; p_value: both from swapping sequences between the two",
+        "estimate: a minus b; low to high: 95% interval, and p_value: from swapping and leaving out sequences",
         f"both ask {board.attrs['question']}",
         "p_adjusted: over all pairs and metrics together",
         f"apart from next: by {title(first)}, p_adjusted < 0.05; no: not shown to differ",
     ]
     if of and (pairs["of"] == "macro").any():
-        notes.append("macro: the mean over sequences, by a paired t test")
+        notes.append("macro: the mean over sequences")
     if without.any():
         notes[-1] += "; --json has the numbers without each sequence, too"
     if any_few:
         notes.append(FEW_NOTE)
+    reasons = dict.fromkeys([*board["reason"].dropna(), *shown["reason"].dropna()])
+    notes += [f"no interval: {one_line(reason)}" for reason in list(reasons)[:MOST_REASONS]]
     tables = (ranks, differences)
     return "\n\n".join([*(table.to_string(index=False) for table in tables), "\n".join(notes)])
 

@@ -44,7 +44,7 @@ def long_sequences(n: int, n_frames: int, rho: float) -> tuple[pd.DataFrame, flo
 
 @pytest.mark.parametrize("rho", [0.0, 0.98])
 def test_intervals_of_one_long_sequence_hold_however_alike_its_frames_are(rho: float) -> None:
-    table, true = long_sequences(100, 1000, rho)
+    table, true = long_sequences(100, 1500, rho)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # some are null
         found = sf.intervals(table, by="sequence", metrics=["recall"], method="batch_means")
@@ -56,9 +56,9 @@ def test_intervals_of_one_long_sequence_hold_however_alike_its_frames_are(rho: f
 
 
 def test_independent_frames_have_nearly_the_interval_of_as_many_sequences() -> None:
-    table, _ = long_sequences(30, 900, 0.0)
+    table, _ = long_sequences(30, 1500, 0.0)
     found = sf.intervals(table, by="sequence", metrics=["recall"], method="batch_means")
-    alone = table.assign(sequence=table["sequence"] * 900 + table["frame"])
+    alone = table.assign(sequence=table["sequence"] * 1500 + table["frame"])
     wanted = sf.intervals(alone, by=table["sequence"].rename("each"), metrics=["recall"])
     assert found["estimate"].tolist() == pytest.approx(wanted["estimate"].tolist())
     wider = (found["high"] - found["low"]) / (wanted["high"] - wanted["low"])
@@ -67,30 +67,30 @@ def test_independent_frames_have_nearly_the_interval_of_as_many_sequences() -> N
 
 def test_one_sequence_that_is_too_short_has_no_interval_and_the_reason() -> None:
     random = np.random.default_rng(0)
-    short, long = (one_sequence(random.integers(0, 3, n)) for n in (599, 600))
-    with warned(("intervals: null low and high of recall", "599 frames", "at least 600", "correlate by ")):
+    short, long = (one_sequence(random.integers(0, 3, n)) for n in (1499, 1500))
+    with warned(("intervals: null low and high of recall", "1,499 frames", "at least 1,500", "correlate by ")):
         assert np.isnan(found_in(short, "recall")["low"])
     row = found_in(long, "recall")
     assert row["low"] < row["estimate"] < row["high"]
     both = pd.concat([long, short.assign(sequence=8)], ignore_index=True)
-    with warned(("intervals: 1 of 2 groups have null low and high of recall", "599 frames")):
+    with warned(("intervals: 1 of 2 groups have null low and high of recall", "1,499 frames")):
         found = sf.intervals(both, by="sequence", metrics=["recall"], method="batch_means")
     assert found["low"].tolist() == pytest.approx([row["low"], np.nan], nan_ok=True), "each by itself"
 
 
 def test_one_sequence_that_changes_too_slowly_or_not_at_all_has_no_interval() -> None:
-    rising = one_sequence(np.arange(700) // 100)
+    rising = one_sequence(np.arange(1500) // 214)
     with warned(
         (
             "intervals: null low and high of recall",
-            "700 frames, and about",
+            "1,500 frames, and about",
             "are needed: frames stay alike over about",
-            "autocorrelation 0.997",
+            "autocorrelation 0.998",
         )
     ):
         assert np.isnan(found_in(rising, "recall")["low"])
     with warned(("intervals: null low and high of recall", "all frames agree")):
-        assert np.isnan(found_in(one_sequence(np.zeros(700, int)), "recall")["high"])
+        assert np.isnan(found_in(one_sequence(np.zeros(1500, int)), "recall")["high"])
 
 
 def test_one_sequence_is_asked_for() -> None:
@@ -103,7 +103,7 @@ def test_one_sequence_is_asked_for() -> None:
 @pytest.mark.usefixtures("own_total")
 def test_totals_of_one_long_sequence_are_those_of_the_sequence() -> None:
     """The total of a single sequence is its mean, so its interval is that of the mean."""
-    table, _ = long_sequences(1, 700, 0.5)
+    table, _ = long_sequences(1, 1500, 0.5)
     row = found_in(table, "kelvins_mse")
     assert row["low"] < row["estimate"] < row["high"] < 2 * row["estimate"]
     row = found_in(table, "own")

@@ -737,7 +737,8 @@ def test_compare_as_json(sample: Path) -> None:
     assert [row["name"] for row in got["leaderboard"]] == board["name"].tolist()
     assert [row["f1"] for row in got["leaderboard"]] == pytest.approx(board["f1"].tolist())
     assert {"name", "rank", "f1", "kelvins_mse"} <= set(got["leaderboard"][0])
-    assert list(got["pairs"][0]) == ["a", "b", "metric", "estimate", "low", "high", "p_value", "p_adjusted"]
+    assert list(got["pairs"][0]) == ["a", "b", "metric", "estimate", "low", "high", "p_value", "p_adjusted", "reason"]
+    assert {row["reason"] for row in got["pairs"]} == {None}
     assert [row["p_value"] for row in got["pairs"]] == pytest.approx(pairs["p_value"].tolist())
     itself = answer("compare", truth, eager, eager)
     assert [row["name"] for row in itself["leaderboard"]] == ["eager", "eager (2)"]

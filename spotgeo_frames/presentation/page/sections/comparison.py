@@ -17,12 +17,12 @@ OF_ALL = "first minus second, with the 95% interval of each pair by itself"
 OF_NEIGHBOURS = "each submission minus the next one on the leaderboard, with the 95% interval of each pair by itself"
 ABOUT = (
     "A difference is the value of the first submission minus that of the second; differences of shares are in "
-    "percentage points. Intervals and p-values come from one test, which swaps whole sequences between the two "
-    "({resamples:,} times, or in all ways if those are fewer); adjusted p-values are over all pairs and metrics "
-    "together. “Differs from the next” is yes where the adjusted p-value of {metric} is below 0.05; otherwise the two "
-    "are not shown to differ."
+    "percentage points. Intervals and p-values come from two tests, of which the more careful one counts: one swaps "
+    "whole sequences between the two ({resamples:,} times, or in all ways if those are fewer), the other leaves out "
+    "one sequence at a time. Adjusted p-values are over all pairs and metrics together. “Differs from the next” is yes "
+    "where the adjusted p-value of {metric} is below 0.05; otherwise the two are not shown to differ."
 )
-ABOUT_MACRO = " “Macro” is the mean over sequences, by a paired t test."
+ABOUT_MACRO = " “Macro” is the mean over sequences, by leaving out one at a time."
 TABLES = {
     "leaderboard": "The submissions in the competition's order, or by AP or HOTA.",
     "pairs": "Differences between submissions (`a` minus `b`), with intervals and p-values.",
@@ -37,10 +37,12 @@ def section(evaluation: Evaluation) -> Section | None:
     board, pairs = evaluation.compared
     known = board.drop(columns=[name for name in BOUNDS if name in board and board[name].isna().all()])
     blocks: list[Block] = [table_of("leaderboard", "Leaderboard", having(known, BOARD))]
+    blocks += [Text(f"No interval in the leaderboard: {text}.", "note") for text in board["reason"].dropna().unique()]
     if drawing := differences(rows_of(pairs, COMBINED), evaluation.names, metric, CONFIDENCE):
         note = OF_ALL if len(evaluation.names) <= MOST_PAIRED else OF_NEIGHBOURS
         blocks.append(Figure("differences", f"Differences of {title(metric)},", drawing, note))
     shown = pd.concat([rows_of(pairs, of) for of in (COMBINED, MACRO)])
+    shown = shown.drop(columns="reason") if shown["reason"].isna().all() else shown
     blocks.append(table_of("pairs", "Differences between submissions", shown))
     blocks += [Text(f"Caution: {text}.", "note") for text in evaluation.about_pairs]
     about = ABOUT.format(resamples=RESAMPLES, metric=title(metric)) + (ABOUT_MACRO if "of" in shown else "")
