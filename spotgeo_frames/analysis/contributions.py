@@ -19,7 +19,7 @@ from .resampling import BLUR, aligned_sums, check_metrics, metrics_of, own_among
 from .submissions import submissions
 
 # Where fewer sequences differ, or are worse, chance alone decides what they show of others: simulated in
-# benchmarks/plans.py and benchmarks/looks.py.
+# benchmarks/gates.py.
 FEWEST_DIFFERING = 4
 
 

@@ -109,9 +109,9 @@ def non_inferiority(
     NonInferiority. `passed` is True where the one-sided 95% bound of the difference, counted so that more is better,
     lies above minus the margin (Schuirmann, 1987, doi:10.1007/BF01068419). The bound comes from swapping sequences, as
     in `compare`, and needs five sequences. With `always_valid` it comes from a sequential t test (Lindon et al., 2022,
-    arXiv:2210.08589) with Hall's (1992) correction for skewness, and needs six sequences of equal size. If `x` is then
-    worse in fewer than four sequences, the bound allows for worse ones that were not seen. Submissions with the same
-    rows, in whatever order, differ by 0, so `low` is 0 and every margin is passed.
+    arXiv:2210.08589) with Hall's (1992) correction for skewness, and needs at least six sequences of equal size. If `x`
+    is then worse in fewer than four sequences, the bound allows for worse ones that were not seen. Submissions with the
+    same rows, in whatever order, differ by 0, so `low` is 0 and every margin is passed.
     `table` has one row: `metric`; `estimate`, the difference of x minus the baseline, with its sign changed where less
     is better; `low`, its bound, null where the data do not tell; `margin`; `passed`; and `reason`, why the gate is not
     passed, otherwise null.
@@ -207,9 +207,9 @@ def bound_at_all_times(pair: Pair, estimate: float) -> Bound:
         text += ", so the bound allows for worse ones that were not seen"
         added = estimate + (1 - n_worse / FEWEST_DIFFERING) * found.worst
         low = float(np.fmin(low, always_valid_low(np.append(values, added), freedom, 1 - ONE_SIDED)))
-    if np.isnan(low):
-        as_many = f"{n} sequences, which count as {freedom + 1:.1f} of equal size,"
-        return Bound(estimate, np.nan, f"{as_many} are too few for an always-valid bound; six are needed")
+    if np.isnan(low) or low <= estimate + found.worst:  # such a bound would say nothing
+        few = f"{n} sequences, which count as {freedom + 1:.1f} of equal size, are too few for an always-valid bound"
+        return Bound(estimate, np.nan, "; ".join(filter(None, [few, text and text.partition(",")[0]])))
     return Bound(estimate, low, text)
 
 

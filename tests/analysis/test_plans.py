@@ -36,7 +36,7 @@ def test_the_plan_allows_for_what_the_pilot_does_not_know() -> None:
     assert pd.isna(row["reason"])
     apart = APART - APART.mean()
     freedom = min(N - 1, 2 / ((apart**4).sum() / (apart**2).sum() ** 2 - 1 / N))
-    upper = APART.std(ddof=1) * np.sqrt(freedom / stats.chi2.ppf(0.15, freedom))
+    upper = APART.std(ddof=1) * np.sqrt(freedom / stats.chi2.ppf(0.08, freedom))
     assert row["n_sequences"] == smallest(upper, 0.02)
     naive = smallest(APART.std(ddof=1), 0.02)
     assert row["n_sequences_low"] < naive < row["n_sequences"] < row["n_sequences_high"]
