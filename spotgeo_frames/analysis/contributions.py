@@ -79,7 +79,7 @@ def asked_pair(x: Any, baseline: Any, metric: str, function: str, exclude: Any =
     if entry.higher_is_better is None:
         raise ValueError(f"metric is {metric!r}, of which neither more nor less is better")
     texts = [*filter(None, [unknown]), *texts_of(evaluations)]
-    return Pair(Group({}, evaluations, [("x", "baseline")]), metric, entry, taus["x"], texts)
+    return Pair(Group({}, evaluations, [("x", "baseline")], taus["x"]), metric, entry, taus["x"], texts)
 
 
 def contributions_of(pair: Pair) -> Contributions:

@@ -15,7 +15,7 @@ import pandas as pd
 from ..scoring.match_sums import NamedSums
 from ..scoring.registry import Metric
 from .interval_tables import FEWEST_COMBINED
-from .jackknife import Functions, bounds, jackknife, single_share
+from .jackknife import Functions, jackknife, single_share
 from .sweep_sums import highest
 
 MOST_FOLDS = 10
@@ -72,11 +72,8 @@ def of_held_out(
     metrics at the threshold that all chose.
     """
     found = jackknife(sums, group, n_groups, functions, confidence)
-    error = np.hypot(found.error, (apparent - found.estimate) / 2)
-    with np.errstate(all="ignore"):
-        ends = functions.least, functions.greatest
-        low, high = bounds(found.estimate, error, found.degrees_of_freedom, found.n_weighted, *ends, confidence)
-    return found.estimate, low, high
+    found = jackknife(sums, group, n_groups, functions, confidence, np.abs(apparent - found.estimate) / 2)
+    return found.estimate, found.low, found.high
 
 
 def null_texts(best: pd.DataFrame) -> list[str]:

@@ -18,11 +18,8 @@ from .contributions import FEWEST_DIFFERING, Pair, asked_pair, contributions_of,
 from .pair_tables import pair_table
 from .same_rows import same_rows
 
-# A one-sided bound at this confidence is that of a two-sided interval of twice the error.
-ONE_SIDED = 0.95
-
-# With fewer sequences no p-value is below 0.05.
-FEWEST_TESTED = 6
+# The confidence of one-sided bounds. One look has the end of the 95% interval that `compare` gives.
+ONE_SIDED = 0.975
 
 # How often sequences are swapped where there are too many for all ways.
 SWAPS = 10_000
@@ -106,9 +103,9 @@ def non_inferiority(
 
     Returns
     -------
-    NonInferiority. `passed` is True where the one-sided 95% bound of the difference, counted so that more is better,
-    lies above minus the margin (Schuirmann, 1987, doi:10.1007/BF01068419). The bound comes from swapping sequences, as
-    in `compare`, and needs five sequences. With `always_valid` it comes from a sequential t test (Lindon et al., 2022,
+    NonInferiority. `passed` is True where the lower end of the 95% interval of the difference, counted so that more is
+    better, lies above minus the margin (Schuirmann, 1987, doi:10.1007/BF01068419). It is that of `compare`, a one-sided
+    bound of 97.5%, and needs six sequences. With `always_valid` it comes from a sequential t test (Lindon et al., 2022,
     arXiv:2210.08589) with Hall's (1992) correction for skewness, and needs at least six sequences of equal size. If `x`
     is then worse in fewer than four sequences, the bound allows for worse ones that were not seen. Submissions with the
     same rows, in whatever order, differ by 0, so `low` is 0 and every margin is passed.

@@ -101,18 +101,24 @@ class Intervals(NamedTuple):
 
 
 def jackknife(
-    cells: NamedSums, group: np.ndarray, n_groups: int, functions: Functions, confidence: float = 0.95
+    cells: NamedSums,
+    group: np.ndarray,
+    n_groups: int,
+    functions: Functions,
+    confidence: float = 0.95,
+    further: np.ndarray | float = 0.0,
 ) -> Intervals:
     """Computes the intervals of each group and metric.
 
     `cells` are the sums of each sequence within each group, arrays (C, ...) by name; `group` is the group of each cell,
-    from 0 to n_groups - 1. `confidence` is the share of such intervals that hold the true value.
+    from 0 to n_groups - 1. `confidence` is the share of such intervals that hold the true value. `further` (G, M) is
+    another standard error, of what sequences do not tell.
     """
     with np.errstate(all="ignore"):
         estimate, changes, weights = left_out(cells, group, n_groups, functions)
         n_weighted = added_rows(weights > 0, group, n_groups)
         squares = added_rows(changes**2, group, n_groups)
-        error = np.sqrt((n_weighted - 1) / n_weighted * squares)
+        error = np.hypot(np.sqrt((n_weighted - 1) / n_weighted * squares), further)
         freedom = degrees_of_freedom(weights, group, n_groups)
         skewness = skewness_of(squares, added_rows(changes**3, group, n_groups), freedom)
         total = added_rows(weights, group, n_groups)

@@ -112,9 +112,10 @@ def pair_tests(a: LeftOut, b: LeftOut, confidence: float) -> PairTests:
     reason = np.full(len(n), None, object)
     reason[(error == 0) & (estimate != 0)] = "all sequences differ by the same amount, so nothing tells how others do"
     for at in np.flatnonzero(few & unlimited):
-        reason[at] = f"only {n_differ[at]} of {n[at]} sequences differ, and nothing limits by how much others may"
+        reason[at] = f"only {n_differ[at]} of {n[at]} sequences differ, and nothing limits by how much others do"
     for at in np.flatnonzero(least_p_value(n) > 1 - confidence):
-        reason[at] = f"{n[at]} sequences are too few: swapping them gives no p-value below {least_p_value(n[at]):.2g}"
+        few_of = "1 sequence is" if n[at] == 1 else f"{n[at]} sequences are"
+        reason[at] = f"{few_of} too few: swapping gives no p-value below {least_p_value(n[at]):.2g}"
     reason[np.isnan(estimate)] = "the metric is not defined here"
     known = np.array([text is None for text in reason], bool)
     low, high = (np.where(known, np.clip(bound, -width, width), np.nan) for bound in (low, high))

@@ -23,8 +23,8 @@ def recall_table(found: np.ndarray | list[int]) -> pd.DataFrame:
 OLD, NEW = recall_table([8, 7, 9, 6, 8, 7, 8, 9, 7, 6]), recall_table([8, 8, 9, 6, 7, 7, 9, 9, 7, 7])
 
 
-def test_the_bound_is_that_of_a_two_sided_interval_of_90_percent() -> None:
-    pairs = sf.compare({"new": NEW, "old": OLD}, metrics=["recall"], baseline="old", confidence=0.9).pairs
+def test_the_bound_is_the_end_of_the_interval_that_compare_gives() -> None:
+    pairs = sf.compare({"new": NEW, "old": OLD}, metrics=["recall"], baseline="old").pairs
     found = sf.non_inferiority(NEW, OLD, "recall", 0.02)
     row = found.table.iloc[0]
     assert row["estimate"] == pytest.approx(0.02)
@@ -55,12 +55,12 @@ def test_a_gate_that_is_not_passed_says_why() -> None:
     assert "passed (" in repr(sf.non_inferiority(OLD, bad, "recall", 0.0))
 
 
-def test_five_sequences_are_needed() -> None:
-    good, bad = [9, 9, 8, 9, 10], [3, 2, 4, 3, 1]
+def test_six_sequences_are_needed() -> None:
+    good, bad = [9, 9, 8, 9, 7, 9], [3, 2, 4, 3, 1, 2]
     assert sf.non_inferiority(recall_table(good), recall_table(bad), "recall", 0.0).passed
-    found = sf.non_inferiority(recall_table(good[:4]), recall_table(bad[:4]), "recall", 0.5)
+    found = sf.non_inferiority(recall_table(good[:5]), recall_table(bad[:5]), "recall", 0.5)
     assert not found.passed
-    assert found.table["reason"].iloc[0] == "4 sequences are too few for a bound; five are needed"
+    assert "5 sequences are too few: swapping gives no p-value below 0.062" in found.table["reason"].iloc[0]
 
 
 def test_the_same_rows_pass_every_margin() -> None:
@@ -94,10 +94,10 @@ def test_an_undefined_metric_does_not_pass() -> None:
 
 
 def test_tracks_and_polars_have_gates() -> None:
-    new, old = tracked([0, 1, 2, 3, 1, 0]), tracked([2, 4, 2, 6, 5, 3])
+    new, old = tracked([0, 1, 2, 3, 1, 0]), tracked([2, 4, 3, 6, 5, 3])
     found = sf.non_inferiority(new, old, "MOTA", 0.1)
     assert found.passed
-    assert found.table["estimate"].iloc[0] == pytest.approx((22 - 7) / 120)
+    assert found.table["estimate"].iloc[0] == pytest.approx((23 - 7) / 120)
     of_polars = sf.non_inferiority(pl.from_pandas(NEW), pl.from_pandas(OLD), "recall", 0.02)
     assert isinstance(of_polars.table, pl.DataFrame)
     assert "recall" in repr(of_polars)
@@ -125,7 +125,7 @@ def test_always_valid_bounds_are_those_of_a_sequential_t_test() -> None:
     assert (apart < 0).sum() >= 4
     assert row["estimate"] == pytest.approx(apart.mean())
     assert stats.skew(apart) > 0, "a long tail below would ask for more"
-    assert row["low"] == pytest.approx(apart.mean() - always_valid_reach(N, 0.05) * error)
+    assert row["low"] == pytest.approx(apart.mean() - always_valid_reach(N, 0.025) * error)
     assert row["low"] < sf.non_inferiority(recall_table(new), recall_table(old), "recall", 0.3).table["low"].iloc[0]
 
 

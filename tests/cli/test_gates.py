@@ -132,7 +132,7 @@ def test_in_words_there_is_a_line_for_each_check(sample: Path) -> None:
     assert heading.endswith("tau 10 px, epsilon 3 px")
     assert lines[0].startswith("passed      F1 is 0.8194 (95% interval 0.7765 to 0.8546); at least 0.8 is asked")
     assert lines[1].startswith("NOT PASSED  mse is 35.4226 px² (95% interval ")
-    assert lines[2].startswith("NOT PASSED  F1 is 0.0067 better than the baseline's, but may be 0.03")
+    assert lines[2].startswith("NOT PASSED  F1 is 0.0067 better than the baseline's, but may be 0.0463 worse; 0.01")
     assert lines[3].startswith("passed      recall is 0.1946 better than the baseline's, surely 0.1")
     assert last == "2 of 4 checks passed"
 
