@@ -56,11 +56,12 @@ def intervals(
     resamples: int = 10_000,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Computes metrics with confidence intervals, which hold from five sequences up.
+    """Computes metrics with confidence intervals, for what these sequences have shown.
 
     The intervals answer what the metric of many more sequences like these would be, each weighted by its size.
     Sequences have to be independent of each other (or `cluster` says which are not); frames and objects of one sequence
-    need not be.
+    need not be. No interval knows what no sequence has shown: a failure in one of k sequences stays unseen in n of them
+    with a chance of (1 - 1/k) to the power n. One in 20 is not among ten sequences in 60% of cases.
 
     Parameters
     ----------
@@ -80,13 +81,14 @@ def intervals(
         "ap_rec", which do not follow from sums of sequences; by default "HOTA", "DetA", "AssA" and "mota" (percent). Of
         average precision any number in its `summary`; by default "AP", "AP50" and "AP75".
     method
-        "jackknife": leaves out one sequence at a time; the interval of a share is that of its logit, with t of the
-        degrees of freedom of Bell and McCaffrey (2002). "percentile": the quantiles of the metric over resamples of
-        sequences (Efron, 1979, doi:10.1214/aos/1176344552), which are too narrow with few sequences. "batch_means":
-        for match tables of a single long sequence, which is cut into 120 pieces in time. How alike they are is part of
-        the interval (Mueller and Watson, 2016, doi:10.1093/restud/rdw014), which is null below 1,500 frames or where
-        frames stay alike for much of the sequence; a warning says how many frames would be needed. The columns that
-        weigh sequences are null then.
+        "jackknife": leaves out one sequence at a time; the interval of a share is that of its logit, that of an error
+        without an upper end that of its logarithm, with t of the degrees of freedom of Bell and McCaffrey (2002),
+        corrected for skewness (Hall, 1992, J. R. Stat. Soc. B 54, 221-228). "percentile": the quantiles of the metric
+        over resamples of sequences (Efron, 1979, doi:10.1214/aos/1176344552), which are too narrow with few sequences.
+        "batch_means": for match tables of a single long sequence, which is cut into 120 pieces in time. How alike they
+        are is part of the interval (Mueller and Watson, 2016, doi:10.1093/restud/rdw014), which is null below 1,500
+        frames or where frames stay alike for much of the sequence; `reason` says how many frames would be needed. The
+        columns that weigh sequences are null then.
     cluster
         A column of groups of sequences that are not independent of each other, such as nights of observation. Whole
         groups are then left out, or drawn.
@@ -103,13 +105,13 @@ def intervals(
     (the value that `summarize` computes), `low` and `high` (the bounds of the interval), and what they rest on:
     `n_sequences`, the count of sequences that have rows in the group; `n_effective`, of as many sequences of equal size
     their weights would be as even; `degrees_of_freedom`; `largest_share`, the greatest share that one sequence has of
-    all weights. Bounds are null where nothing is known of them, and a warning says why; another warns of fewer than 20
-    sequences or 5 degrees of freedom. The notes (`attrs`) say which `question` the intervals answer.
+    all weights. Bounds are null where nothing is known of them; `reason` says why, and is null elsewhere. Warnings tell
+    of nulls, and of fewer than 20 sequences or 5 degrees of freedom. The notes (`attrs`) say which `question` the
+    intervals answer.
 
     Tracks and poses have a column `of`: "combined" (its interval is null below 20 sequences, of which a single one may
-    decide it), "macro", the mean over sequences of each one's own value, with its t interval (the mean sequence is
-    another question), and, up to 20 sequences, "without NAME", the combined number without the sequence NAME (or
-    without the cluster NAME).
+    decide it), "macro", the mean over sequences of each one's own value (the mean sequence is another question), and,
+    up to 20 sequences, "without NAME", the combined number without the sequence NAME (or without the cluster NAME).
 
     Average precision has these rows but no "macro": the AP of a single image is another number. Up to 100 groups of
     sequences are left out in turn. AP of few images is too high, so the interval is moved down by the bias, which
