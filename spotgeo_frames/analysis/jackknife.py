@@ -127,14 +127,13 @@ def jackknife(
         np.maximum.at(largest, group, weights)
         scale = np.where(functions.totals, n_weighted, 1.0)
         ends = functions.least * scale, functions.greatest * scale
-        plain = bounds(estimate, error, freedom, n_weighted, *ends, confidence)
-        skewed = bounds(estimate, error, freedom, n_weighted, *ends, confidence, skewness)
+        low, high = bounds(estimate, error, freedom, n_weighted, *ends, confidence)
         own = estimate[group] - changes * (total[group] - weights) / weights  # of each sequence by itself
-        furthest = _furthest(own, weights, group, n_effective, *ends, confidence)
-        low = np.fmin(plain[0], np.fmax(skewed[0], furthest[0]))
-        high = np.fmax(plain[1], np.fmin(skewed[1], furthest[1]))
-        unknown = np.isnan(plain[0])
-        low, high = np.where(unknown, np.nan, low), np.where(unknown, np.nan, high)
+        furthest = _furthest(own, weights, group, n_effective, *ends, skewness, confidence)
+        skewed = _scaled(estimate, error, freedom, *ends, confidence, skewness)
+        is_known = (error > 0) & ~np.isnan(low)
+        low = np.where(is_known, np.fmin(low, np.fmax(skewed[0], furthest[0])), low)
+        high = np.where(is_known, np.fmax(high, np.fmin(skewed[1], furthest[1])), high)
         share, reason = largest / total, np.full(estimate.shape, None, object)
         return Intervals(estimate, low, high, error, n_weighted, n_effective, freedom, share, skewness, reason)
 
@@ -147,7 +146,6 @@ def bounds(
     least: np.ndarray,
     greatest: np.ndarray,
     confidence: float,
-    skewness: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The bounds of metrics from their standard errors, degrees of freedom and ranges; null with fewer than two units.
 
@@ -155,27 +153,43 @@ def bounds(
     with one end that of the logarithm of their distance from it, others the plain one. With no error, and at the ends
     of a range, the bounds are those of a share of `n_units`; at the only end, nothing is known of them.
     """
+    low, high = _scaled(estimate, error, freedom, least, greatest, confidence, np.zeros_like(error))
+    width = greatest - least
+    ranged, share = np.isfinite(width), np.clip((estimate - least) / width, 0.0, 1.0)
+    certain = error <= ROUNDING * np.where(ranged, width, np.abs(estimate))
+    certain |= ranged & ((share <= ROUNDING) | (share >= 1 - ROUNDING))
+    exact = clopper_pearson(share[certain], np.broadcast_to(n_units, share.shape)[certain], confidence)
+    for bound, of_share in zip((low, high), exact, strict=True):
+        bound[certain] = (
+            np.broadcast_to(least, share.shape)[certain] + (width * np.ones_like(share))[certain] * of_share
+        )
+    unknown = np.isnan(estimate + error) | (n_units < 2) | (certain & ~ranged)
+    return np.where(unknown, np.nan, low), np.where(unknown, np.nan, high)
+
+
+def _scaled(
+    estimate: np.ndarray,
+    error: np.ndarray,
+    freedom: np.ndarray,
+    least: np.ndarray,
+    greatest: np.ndarray,
+    confidence: float,
+    skewness: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The bounds on the scale that suits the range of each metric: that of the logit, of a logarithm, or its own."""
     from scipy.special import expit, logit, stdtrit  # imported here, because it is slow to import
 
-    k = np.zeros_like(error) if skewness is None else skewness
-    below, above = (reach * error for reach in reaches(stdtrit(freedom, (1 + confidence) / 2), k))
+    below, above = (reach * error for reach in reaches(stdtrit(freedom, (1 + confidence) / 2), skewness))
     width = greatest - least
-    ranged, from_least, to_greatest = np.isfinite(width), np.isfinite(least), np.isfinite(greatest)
     share = np.clip((estimate - least) / width, 0.0, 1.0)
     middle, slope = logit(share), width * share * (1 - share)
     over, under = estimate - least, greatest - estimate
-    kinds = [ranged, from_least, to_greatest]
+    kinds = [np.isfinite(width), np.isfinite(least), np.isfinite(greatest)]
     of_low = [least + width * expit(middle - below / slope), least + over * np.exp(-below / over)]
     of_high = [least + width * expit(middle + above / slope), least + over * np.exp(above / over)]
     low = np.select(kinds, [*of_low, greatest - under * np.exp(below / under)], estimate - below)
     high = np.select(kinds, [*of_high, greatest - under * np.exp(-above / under)], estimate + above)
-    certain = error <= ROUNDING * np.where(ranged, width, np.abs(estimate))
-    certain |= ranged & ((share <= ROUNDING) | (share >= 1 - ROUNDING))
-    exact_low, exact_high = clopper_pearson(share, n_units, confidence)
-    low = np.where(certain, least + width * exact_low, low)
-    high = np.where(certain, least + width * exact_high, high)
-    unknown = np.isnan(estimate + error) | (n_units < 2) | (certain & ~ranged)
-    return np.where(unknown, np.nan, low), np.where(unknown, np.nan, high)
+    return low, high
 
 
 def _furthest(
@@ -185,23 +199,27 @@ def _furthest(
     n_effective: np.ndarray,
     least: np.ndarray,
     greatest: np.ndarray,
+    skewness: np.ndarray,
     confidence: float,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The bounds if sequences that are not at one end were all at the other; without a range they are infinite.
+    """The bounds if sequences that are not at one end were all at the other; infinite where that limits nothing.
 
     `own` are the metrics of sequences by themselves and `weights` their weights, both (C, M); the rest is (G, M). As
-    many sequences as their shares allow for are taken to be off the end.
+    many sequences as their shares allow for are taken to be off the end. Skewness moves only the bound on its side.
     """
     width, total = greatest - least, added_rows(weights, group, len(n_effective))
     tolerance = ROUNDING * width[group]
 
-    def most_off(is_off: np.ndarray) -> np.ndarray:
-        return clopper_pearson(added_rows(weights * is_off, group, len(total)) / total, n_effective, confidence)[1]
+    def most_off(is_off: np.ndarray, where: np.ndarray) -> np.ndarray:
+        share = added_rows(weights * is_off, group, len(total)) / total
+        where = where & np.isfinite(width) & (share < 1)
+        most = np.full_like(share, np.inf)
+        most[where] = clopper_pearson(share[where], n_effective[where], confidence)[1]
+        return most
 
-    low = greatest - width * most_off((weights > 0) & ~(own >= greatest[group] - tolerance))
-    high = least + width * most_off((weights > 0) & ~(own <= least[group] + tolerance))
-    ranged = np.isfinite(width)
-    return np.where(ranged, low, -np.inf), np.where(ranged, high, np.inf)
+    low = greatest - width * most_off(~(own >= greatest[group] - tolerance), skewness < 0)
+    high = least + width * most_off(~(own <= least[group] + tolerance), skewness > 0)
+    return np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high)
 
 
 def clopper_pearson(share: np.ndarray, n_units: np.ndarray, confidence: float) -> tuple[np.ndarray, np.ndarray]:

@@ -5,14 +5,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 from scipy.special import expit, logit
 
 import spotgeo_frames as sf
 from helpers.detectors import Detector, boxes, people
-from helpers.plain_jackknife import plain_skewness
+from helpers.plain_jackknife import plain_reach, plain_skewness
 from helpers.problems import refused, warned
 from spotgeo_frames.analysis.estimates import bias_of_halves, with_units
-from spotgeo_frames.analysis.jackknife import bounds
 from spotgeo_frames.scoring.evaluations import asked_table
 
 pytestmark = pytest.mark.filterwarnings("ignore:average_precision")
@@ -49,18 +49,17 @@ def test_the_interval_leaves_out_each_sequence_or_cluster(cluster: str | None) -
     left = np.array([ap_without(column, value) for value in seen[column].unique()])  # empty sequences change nothing
     n = len(left)
     error = np.sqrt((n - 1) / n * np.sum((left - estimate) ** 2))
-    freedom = row["degrees_of_freedom"]
-    numbers = [np.array([value]) for value in (estimate, error, freedom, n, 0.0, 1.0)]
-    skewness = np.array([plain_skewness(left - estimate, freedom)])
-    both = [bounds(*numbers, 0.95, k) for k in (None, skewness)]
-    low, high = min(of[0][0] for of in both), max(of[1][0] for of in both)
+    freedom, slope = row["degrees_of_freedom"], error / (estimate * (1 - estimate))
+    quantile, k = stats.t.ppf(0.975, freedom), plain_skewness(left - estimate, freedom)
+    reaches = [side * max(quantile, side * plain_reach(side * quantile, k)) for side in (1, -1)]
     # Moved by the bias, on the scale of the logit.
     asked = with_units(asked_table(RESULT, ""), cluster)
-    bias = bias_of_halves(asked.evaluate(asked.table, None, ()), ["AP"])[0]
-    wanted = [expit(logit(bound) - bias / (estimate * (1 - estimate))) for bound in (low, high)]
+    [[bias]] = bias_of_halves(asked.evaluate(asked.table, None, ()), ["AP"])
+    moved = logit(estimate) - bias / (estimate * (1 - estimate))
+    wanted = [expit(moved - reach * slope) for reach in reaches]
     assert row["of"] == "combined"
     assert row["estimate"] == estimate
-    assert [row["low"], row["high"]] == pytest.approx([float(bound[0]) for bound in wanted])
+    assert [row["low"], row["high"]] == pytest.approx(wanted)
     assert row["n_sequences"] == 30
 
 
