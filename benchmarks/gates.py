@@ -20,7 +20,7 @@ from scipy.special import expit, stdtrit
 import spotgeo_frames as sf
 from spotgeo_frames.analysis.confidence_sequences import always_valid_reach
 from spotgeo_frames.analysis.contributions import Pair, asked_pair, contributions_of
-from spotgeo_frames.analysis.gates import bound_at_all_times
+from spotgeo_frames.analysis.gates import ONE_SIDED, bound_at_all_times
 from spotgeo_frames.tables.schema import OUTCOMES
 
 METRIC, POWER = "f1", 0.8
@@ -226,7 +226,7 @@ def lows(pair: Pair) -> tuple[float, float]:
     found = contributions_of(pair)
     low = bound_at_all_times(pair, found.estimate).low
     error = np.sqrt((found.values**2).sum() / (len(found.values) * (len(found.values) - 1)))
-    once = found.estimate - stdtrit(found.degrees_of_freedom, 0.95) * error
+    once = found.estimate - stdtrit(found.degrees_of_freedom, ONE_SIDED) * error
     return (low if np.isfinite(low) else -np.inf), (once if error > 0 else -np.inf)
 
 
@@ -234,7 +234,7 @@ def widths(_: int) -> None:
     """How many times as far from the estimate as the bound of one look the always-valid one is."""
     print("Always-valid bounds, in distances of bounds of one look, of equal sequences without skewness")
     for n in (6, 8, 10, 20, 60, 200, 1000):
-        print(f"  {n:6}{float(always_valid_reach(n, 0.05)) / stdtrit(n - 1, 0.95):8.2f}")
+        print(f"  {n:6}{float(always_valid_reach(n, 1 - ONE_SIDED)) / stdtrit(n - 1, ONE_SIDED):8.2f}")
 
 
 PARTS: Mapping[str, Callable[[int], None]] = {"plans": plans, "looks": looks, "widths": widths}

@@ -89,17 +89,15 @@ def pair_sums(sides: Sequence[Counts]) -> Matrix:
     return Matrix(np.stack(list(named.values()), axis=-1).astype(float), dict.fromkeys(named, ()))
 
 
-def pair_of(
-    sums: Matrix, metric: str, seed: int, pairs: Sequence[tuple[int, int]] = ((0, 1),), confidence: float = 0.95
-) -> SwapTests:
+def pair_of(sums: Matrix, metric: str, seed: int, pairs: Sequence[tuple[int, int]] = ((0, 1),)) -> SwapTests:
     """The tests of `compare` for pairs of submissions, whose sums are (sequences, submissions, sums)."""
     functions = functions_of_detections(metric)
     sides = [left_out_of(sums.named(sums.values[:, at]), functions) for at in range(sums.values.shape[1])]
-    tests = [pair_tests(sides[a], sides[b], confidence) for a, b in pairs]
+    tests = [pair_tests(sides[a], sides[b], 0.95) for a, b in pairs]
     leaving_out = PairTests(*(np.stack(column) for column in zip(*tests, strict=True)))
     n_sequences = np.full(len(pairs), len(sums.values))
     curves = curves_of(DETECTIONS, [metric])
-    return swap_tests(sums, pairs, n_sequences, curves, leaving_out, N_SWAPS, seed, confidence)
+    return swap_tests(sums, pairs, n_sequences, curves, leaving_out, N_SWAPS, seed)
 
 
 def functions_of_detections(metric: str) -> Functions:
@@ -129,7 +127,7 @@ def p_values(replicates: int) -> None:
 
 def gates(replicates: int) -> None:
     """How often a gate passes whose margin is what the second detector is worse by, or better."""
-    print(f"gates at the margin that pass (asked: 5%), {replicates:,} replicates")
+    print(f"gates at the margin that pass (asked: 2.5%), {replicates:,} replicates")
     print(f"  {'pair':34}" + _heads([f"n = {n}" for n in (6, *SIZES[1:])]))
     for name, (pair, metric) in PAIRS.items():
         true = _true_difference(pair, metric)
@@ -138,7 +136,7 @@ def gates(replicates: int) -> None:
             passed = 0
             for seed in range(replicates):
                 sums = pair_sums(pair(np.random.default_rng([seed, n, 13]), n))
-                tests = pair_of(sums, metric, seed, [(1, 0)], 0.9)  # one-sided 95%
+                tests = pair_of(sums, metric, seed, [(1, 0)])
                 passed += tests.low[0, 0] > -true
             shares.append(passed / replicates)
         print(f"  {name:34}" + "".join(f"{share:14.1%}" for share in shares), flush=True)
