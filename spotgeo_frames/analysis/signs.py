@@ -20,6 +20,9 @@ from .evidence import enough
 # The confidence that a sign is not chance.
 SURE = 0.999
 
+# How rare so many sequences without predictions have to be.
+RARE = 1e-4
+
 # What share of the usual count each sequence with predictions has, at least, where others have none, if several are
 # expected in a frame; and the least variance of what sequences share, as a share of the squared mean.
 LEAST_OF_USUAL, EXPECTED, LEAST_SCATTER = 0.2, 3.0, 0.03
@@ -126,7 +129,7 @@ def lacking(truth: pd.DataFrame, claims: pd.DataFrame, now: float, f1_of_truth: 
         return
     at_an_end = is_lacking[:n_lacking].all() or is_lacking[-n_lacking:].all()
     rare_end = at_an_end and 2 / math.comb(n, n_lacking) < 1 - SURE
-    if not rare_end and _chance_of_empty(counts, is_lacking) >= 1 - SURE:
+    if not rare_end and _chance_of_empty(counts, is_lacking) >= RARE:
         return
     names = counts.index[is_lacking]
     corrected = f1_of_truth(truth[~truth["sequence"].isin(names)])
