@@ -1,6 +1,6 @@
 """Detection limits held against the truth: do their intervals keep 95%, and are curves called bent that are not?
 
-    python benchmarks/limits.py [--replicates 2000] [--only coverage bends speed]
+    python benchmarks/limits.py [--replicates 2000] [--only coverage bends ceilings speed]
 
 Sequences are drawn from processes whose curve of recall is known, from a fit to very many. Sequences differ in how hard
 they are, and the truths of one share that. The naive interval, beside ours, takes all truths as independent. Seeded:
@@ -124,6 +124,30 @@ def bends(replicates: int) -> None:
         print(f"  {name:22}" + "".join(f"{share:8.1%}" for share in shares), flush=True)
 
 
+CEILINGS: Mapping[str, Population] = {
+    "at most 80%": Population(lambda x: logit(0.8 * expit(1 + 3 * x)), unlike=0.6),
+    "at most 85%": Population(lambda x: logit(0.85 * expit(1 + 3 * x)), unlike=0.6),
+    "at most 85%, all alike": Population(lambda x: logit(0.85 * expit(1 + 3 * x)), unlike=0.0, uneven=0.0),
+    "at most 85%, slowly": Population(lambda x: logit(0.85 * expit(1 + 1.5 * x)), unlike=0.6),
+}
+
+
+def ceilings(replicates: int) -> None:
+    """How often recall is said to level off below 90%: of logistic curves, where it does not, and of others."""
+    print(
+        f"recall is said not to reach 90%, {replicates:,} replicates\n  {'curve':22}"
+        + "".join(f"{n:>8}" for n in SIZES)
+    )
+    for name, population in {**LOGISTIC, **CEILINGS}.items():
+        shares = []
+        for n in SIZES:
+            matches, replicate = drawn(population, [4, n], n, replicates)
+            limits = sf.detection_limit(matches, "truth_value", by=replicate).limits
+            reason = limits.loc[limits["recall"] == 0.9, "reason"]
+            shares.append(reason.str.contains("does not go beyond").fillna(False).mean())
+        print(f"  {name:22}" + "".join(f"{share:8.1%}" for share in shares), flush=True)
+
+
 def speed(_: int) -> None:
     """5,120 sequences in one group, and in a group each."""
     matches, _ = drawn(LOGISTIC["even"], [3], 5120, 1)
@@ -134,7 +158,8 @@ def speed(_: int) -> None:
 
 
 if __name__ == "__main__":
-    parts: dict[str, Callable[[int], None]] = {"speed": speed, "coverage": coverage, "bends": bends}
+    parts: dict[str, Callable[[int], None]]
+    parts = {"speed": speed, "coverage": coverage, "bends": bends, "ceilings": ceilings}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--replicates", type=int, default=2000)
     parser.add_argument("--only", nargs="*", choices=list(parts))

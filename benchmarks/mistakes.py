@@ -9,6 +9,7 @@ each time. docs/uncertainty.md has them.
 """
 
 import argparse
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from typing import Any, NamedTuple
@@ -188,9 +189,9 @@ def submission(kind: str, random: np.random.Generator, setting: Setting) -> tupl
     if words.get("tracks") and "category" in truth:
         truth, claims = (side.drop(columns="category") for side in (truth, claims))
     truth = truth.sort_values(FRAME, kind="stable", ignore_index=True)
-    return sf.Annotations(truth, frames if setting.listed else None), claims.sort_values(
-        FRAME, kind="stable", ignore_index=True
-    )
+    has_empty = truth["sequence"].nunique() < setting.sequences  # otherwise they would have no truth at all
+    listed = frames if setting.listed or has_empty else None
+    return sf.Annotations(truth, listed), claims.sort_values(FRAME, kind="stable", ignore_index=True)
 
 
 # --- mistakes ---
@@ -224,6 +225,50 @@ NEW = set_to(object=lambda o: o["object"] + 1_000_000 * o["frame"])
 
 def capped(o: pd.DataFrame) -> pd.DataFrame:
     return o[o.groupby(FRAME)["object"].rank(method="dense") <= 2]
+
+
+def some_of(names: np.ndarray) -> np.ndarray:
+    """Every second of the sequences, in an order by chance that is the same each time."""
+    return np.random.default_rng(7).permutation(np.sort(names))[: (len(names) + 1) // 2]
+
+
+def in_half(change: Change) -> Change:
+    """The change in half of the sequences."""
+
+    def changed(o: pd.DataFrame) -> pd.DataFrame:
+        is_changed = o["sequence"].isin(some_of(o["sequence"].unique()))
+        return pd.concat([o[~is_changed], change(o[is_changed])], ignore_index=True)
+
+    return changed
+
+
+def exchanged_sequences(o: pd.DataFrame) -> pd.DataFrame:
+    """Half of the sequences, or at least two, have the predictions of each other."""
+    names = o["sequence"].unique()
+    some = some_of(names) if len(names) > 3 else names
+    return o.assign(sequence=o["sequence"].replace(dict(zip(some, np.roll(some, 1), strict=True))))
+
+
+def without_some_sequences(o: pd.DataFrame) -> pd.DataFrame:
+    return o[~o["sequence"].isin(some_of(o["sequence"].unique())[::2])]
+
+
+def found_again(o: pd.DataFrame) -> pd.DataFrame:
+    """Each object two or three times, a little off, as without suppression; all joints of a person move alike."""
+    random, parts = np.random.default_rng(8), [o]
+    for copy, share in ((1, 0.9), (2, 0.5)):
+        person = o.groupby(OBJECT).ngroup().to_numpy()
+        n = person.max() + 1
+        off, is_kept = random.normal(0, 1.5, (2, n))[:, person], (random.random(n) < share)[person]
+        size = o["w"] / 30 if "w" in o else 1.0
+        again = o.assign(object=o["object"] + copy * 10_000_000, x=o["x"] + off[0] * size, y=o["y"] + off[1] * size)
+        parts.append(again[is_kept])
+    return pd.concat(parts, ignore_index=True)
+
+
+def noisy_pixel(o: pd.DataFrame) -> pd.DataFrame:
+    error = np.random.default_rng(9).normal(1, 1, (2, len(o)))
+    return o.assign(w=np.maximum(o["w"] + error[0], 1), h=np.maximum(o["h"] + error[1], 1))
 
 
 ALL, BOXES, PEOPLE = {*KINDS}, {"boxes", "box tracks"}, {"joints", "poses", "pose tracks"}
@@ -271,6 +316,18 @@ PREDICTIONS: list[tuple[str, set[str], Change]] = [
     ("joints are named with other case", PEOPLE - {"poses"}, set_to(joint=lambda o: o["joint"].str.upper())),
     ("visibility is misread in the predictions", {"joints"}, NOWHERE),
     ("coordinates are half a pixel off", ALL - PEOPLE, set_to(x=lambda o: o["x"] + 0.5, y=lambda o: o["y"] + 0.5)),
+    ("frames are numbered too high by 2", ALL, set_to(frame=lambda o: o["frame"] + 2)),
+    ("frames are numbered too low by 3", ALL, set_to(frame=lambda o: o["frame"] - 3)),
+    ("coordinates are 1", ALL, set_to(x=lambda o: o["x"] + 12, y=lambda o: o["y"] - 9)),
+    ("coordinates are scaled by 1.05", ALL, scaled(1.05, 1.05)),
+    ("coordinates are scaled by 1.5", ALL, scaled(1.5, 1.5)),
+    ("boxes are a pixel too large ", BOXES, noisy_pixel),
+    ("objects are found several times", ALL - PEOPLE, found_again),
+    ("sequences are exchanged", ALL, exchanged_sequences),
+    ("predictions lack sequences of the truth", ALL, without_some_sequences),
+    ("coordinates are 1 ", ALL, in_half(set_to(x=lambda o: o["x"] + 12, y=lambda o: o["y"] - 9))),
+    ("frames are numbered too high by 2 ", ALL, in_half(set_to(frame=lambda o: o["frame"] + 2))),
+    ("categories are exchanged", {"boxes"}, set_to(category=lambda o: o["category"].map({1: 2, 2: 1, 3: 3, 4: 4}))),
     ("the same objects are listed twice", ALL, lambda o: pd.concat([o, o.assign(object=o["object"] + 10_000_000)])),
     ("the number of predictions in a frame is capped", ALL, capped),
     ("no sequence is the truth's", ALL, set_to(sequence=lambda o: o["sequence"] + 1000)),
@@ -347,5 +404,6 @@ if __name__ == "__main__":
         "--replicates", type=int, default=22, help="sound sets of each kind and size; 1/22 of it planted"
     )
     replicates = parser.parse_args().replicates
+    warnings.simplefilter("ignore")
     print_alarms(pd.DataFrame(sound(replicates)))
     print_found(pd.DataFrame(planted(max(1, replicates // 22))))

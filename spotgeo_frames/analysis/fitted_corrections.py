@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..support.elementary import exp, log
+from ..support.elementary import log
 from ..tables.annotations import Annotations
 from ..tables.checks import decoded
 from ..tables.messages import MOST_NAMED
@@ -23,7 +23,7 @@ EXCHANGED = "sequences are exchanged"
 # The least offset (px) that can change F1 much.
 LEAST_OFF = 1.0
 
-# The width of a peak of the logarithms of scales.
+# The least width of a peak of the logarithms of scales; it is larger where what matches is a larger share of places.
 SAME_LOGARITHM = 0.02
 
 # Two factors that differ by less are one.
@@ -31,7 +31,7 @@ SAME_FACTOR = 0.005
 
 # Of sequences and categories, the fewest predictions that lie where the objects of another one are, and how many
 # objects that are in several frames they have to be; and how many predictions of a sequence are looked at.
-FEWEST_ELSEWHERE, FEWEST_OBJECTS, OF_SEQUENCE, FEWEST_VOTERS, MOST_VOTERS = 3, 3, 20, 1000, 20_000
+FEWEST_ELSEWHERE, FEWEST_OBJECTS, OF_SEQUENCE, FEWEST_VOTERS, MOST_VOTERS = 3, 3, 12, 1000, 20_000
 
 # Sequences in which at least this share of predictions lies near an object are called what they should be.
 HITS = 0.6
@@ -51,22 +51,32 @@ def of_offsets_and_scales(truth: Annotations, claims: pd.DataFrame, reach: float
         yield Correction(f"coordinates are {np.hypot(dx, dy):.1f} px off", advice, truth, corrected, fitted=True)
     positive = ((pairs.true > 0) & (pairs.claimed > 0)).all(axis=1)
     logarithms = log(pairs.claimed[positive]) - log(pairs.true[positive])
-    peak = fullest(logarithms, pairs.weight[positive], SAME_LOGARITHM)
+    if not len(logarithms):
+        return
+    width = max(SAME_LOGARITHM, reach / np.median(pairs.claimed[positive]) / 2)
+    peak = fullest(logarithms, pairs.weight[positive], width)
     if peak is not None and peak.is_clear and np.abs(peak.place).max() > SAME_FACTOR:
-        yield scaled_by(truth, claims, exp(peak.place))
+        agree = (np.abs(logarithms - peak.place) < width / 2).all(axis=1)
+        of_peak = pairs.true[positive][agree], pairs.claimed[positive][agree]
+        yield scaled_by(truth, claims, (of_peak[0] * of_peak[1]).sum(axis=0) / (of_peak[0] ** 2).sum(axis=0))
 
 
 def scaled_by(truth: Annotations, claims: pd.DataFrame, factors: np.ndarray) -> Correction:
     """The correction of x, and w, and of y, and h, that are multiplied by two factors."""
     if abs(factors[0] / factors[1] - 1) < SAME_FACTOR:
         factors = np.full(2, np.sqrt(factors[0] * factors[1]))
-        suspicion = f"coordinates are scaled by {factors[0]:.4g}"
+        suspicion = f"coordinates are scaled by {_told(factors[0])}"
     else:
-        suspicion = f"coordinates are scaled by {factors[0]:.4g} in x and by {factors[1]:.4g} in y"
+        suspicion = f"coordinates are scaled by {_told(factors[0])} in x and by {_told(factors[1])} in y"
     of_columns = dict(zip("xywh", [*factors, *factors], strict=True))
     corrected = claims.assign(**{name: claims[name] / of_columns[name] for name in geometry(claims)})
     advice = f"give pixels of the truth's images: divide x by {factors[0]:.4g} and y by {factors[1]:.4g}"
     return Correction(suspicion, advice, truth, corrected, fitted=True)
+
+
+def _told(factor: float) -> str:
+    """A factor with two decimals, and with four where it is nearly 1."""
+    return f"{factor:.3g}" if abs(factor - 1) >= 0.02 else f"{factor:.4f}"
 
 
 def of_frame_shifts(truth: Annotations, claims: pd.DataFrame, reach: float) -> Iterator[Correction]:
@@ -108,18 +118,16 @@ def of_sequences(truth: Annotations, claims: pd.DataFrame, reach: float) -> Iter
 
 def _other_sequences(known: pd.DataFrame, found: pd.DataFrame, reach: float) -> dict[Any, Any]:
     """For sequences of the predictions, those in which most of them lie near objects instead, if that is mutual."""
-    known, voters = (side.assign(object=np.arange(len(side))) for side in (known, found))
-    is_near = np.zeros(len(voters), bool)
-    is_near[near(known, voters, reach)[1]] = True
-    hits = pd.Series(is_near).groupby(voters["sequence"]).mean()
+    is_near = np.zeros(len(found), bool)
+    is_near[near(known, found, reach)[1]] = True
+    hits = pd.Series(is_near).groupby(found["sequence"]).mean()
     strange = {*hits.index[hits < HITS], *known["sequence"]} - {*hits.index[hits >= HITS]}
-    known, voters = (side[side["sequence"].isin(strange)].reset_index(drop=True) for side in (known, voters))
+    known, voters = (side[side["sequence"].isin(strange)].reset_index(drop=True) for side in (known, found))
     if known["sequence"].nunique() < 2 or voters["sequence"].nunique() < 2:
         return {}
     step = max(1, len(voters) // max(FEWEST_VOTERS, min(MOST_VOTERS, OF_SEQUENCE * voters["sequence"].nunique())))
     voters = voters.iloc[::step]
-    sides = [side.assign(sequence=0) for side in (known, voters)]
-    of_truth, of_voter = near(*sides, reach / 2)
+    of_truth, of_voter = near(known.assign(sequence=0), voters.assign(sequence=0), reach / 2)
     pairs = pd.DataFrame(
         {"voter": of_voter, "of": voters["sequence"].iloc[of_voter].array, "to": known["sequence"].iloc[of_truth].array}
     ).drop_duplicates()
@@ -156,35 +164,36 @@ def of_categories(truth: Annotations, claims: pd.DataFrame, reach: float) -> Ite
     """Categories that go by each other's names: predictions of one lie where objects of the other are."""
     if "category" not in truth.objects or "category" not in claims:
         return
-    known, found = _places(truth, claims)
-    known, found = (side.assign(category=decoded(side["category"])) for side in (known, found))
-    names = [*{*known["category"].dropna().unique()} & {*found["category"].dropna().unique()}]
-    if len(names) < 2:
+    known, found = (side.assign(category=decoded(side["category"])) for side in _places(truth, claims))
+    if len({*known["category"].dropna()} & {*found["category"].dropna()}) < 2:
         return
-    found = found.iloc[:: max(1, len(found) // MOST_VOTERS)]
-    of_truth, of_voter = near(*(side.assign(object=np.arange(len(side))) for side in (known, found)), reach)
-    far = np.hypot(*(known[axis].to_numpy()[of_truth] - found[axis].to_numpy()[of_voter] for axis in "xy"))
-    nearest = pd.DataFrame({"truth": of_truth, "voter": of_voter, "far": far}).sort_values("far")
-    nearest = nearest.drop_duplicates("voter").drop_duplicates("truth")
-    n_frames = known.groupby("sequence")["frame"].nunique()
-    of, to = found["category"].iloc[nearest["voter"]].array, known["category"].iloc[nearest["truth"]].array
-    weight = 1 / n_frames.reindex(known["sequence"].iloc[nearest["truth"]]).to_numpy()
-    votes = pd.DataFrame({"of": of, "to": to, "n": weight}).groupby(["of", "to"], observed=True)["n"].sum()
-    totals = [votes.groupby(side, observed=True).sum() for side in ("of", "to")]
-    links = {
-        of: to
-        for (of, to), n in votes.items()
-        if of in names
-        and to in names
-        and n >= FEWEST_OBJECTS
-        and n > 0.5 * max(totals[0][of], totals[1][to])
-        and of != to
-    }
+    votes = _category_votes(known, found, reach)
+    both = [*votes.index.intersection(votes.columns)]
+    links = {}
+    for of in both:
+        to, n = votes.loc[of].idxmax(), votes.loc[of].max()
+        is_most = n > max(votes.loc[of].sum(), votes[to].sum()) / 2
+        if of != to and to in both and n >= FEWEST_OBJECTS and is_most:
+            links[of] = to
     swapped = {of: to for of, to in links.items() if to in links and of in links.values()}
     if swapped and {*swapped} == {*swapped.values()}:
         advice = f"name categories as the truth does: {_called(swapped, 'what is {} is called {}')}"
         corrected = with_names(claims, "category", swapped)
         yield Correction("categories are exchanged", advice, truth, corrected, least_gain=0.0)
+
+
+def _category_votes(known: pd.DataFrame, found: pd.DataFrame, reach: float) -> pd.DataFrame:
+    """How many objects of each category of the truth (columns) have a prediction of each (rows) nearest to them."""
+    found = found.iloc[:: max(1, len(found) // MOST_VOTERS)]
+    of_truth, of_voter = near(known, found, reach)
+    far = np.hypot(*(known[axis].to_numpy()[of_truth] - found[axis].to_numpy()[of_voter] for axis in "xy"))
+    pairs = pd.DataFrame({"truth": of_truth, "voter": of_voter, "far": far}).sort_values("far", kind="stable")
+    pairs = pairs.drop_duplicates("voter").drop_duplicates("truth")
+    n_frames = known.groupby("sequence")["frame"].nunique()
+    of, to = found["category"].iloc[pairs["voter"]].array, known["category"].iloc[pairs["truth"]].array
+    weight = 1 / n_frames.reindex(known["sequence"].iloc[pairs["truth"]]).to_numpy()
+    votes = pd.DataFrame({"of": of, "to": to, "n": weight})
+    return votes.pivot_table("n", "of", "to", aggfunc="sum", fill_value=0, observed=True)
 
 
 def _called(names: Mapping[Any, Any], words: str) -> str:

@@ -48,7 +48,8 @@ def why_null(row: Mapping[Hashable, Any]) -> str:
     """Why a row of `limits` of a group that has a curve holds nulls.
 
     The row has what the curve says besides: `least` and `greatest`, of the group's values; `crossing`, where the curve
-    has the recall; `is_sloped`, whether the slope can be told from 0; `agree`, whether the interval has no width.
+    has the recall; `is_sloped`, whether the slope can be told from 0; `agree`, whether the interval has no width;
+    `ceiling`, the recall at which the data level off below, null if they do not.
     """
     outside = f"all values, which go from {row['least']:.6g} to {row['greatest']:.6g}"
     if np.isnan(row["slope"]):
@@ -56,6 +57,11 @@ def why_null(row: Mapping[Hashable, Any]) -> str:
     if row["n_sequences"] > 1 and not row["is_sloped"]:
         degrees = f"{row['degrees_of_freedom']:.2g} degrees of freedom"
         return f"{row['n_sequences']} sequences do not tell the slope from 0 ({degrees})"
+    if not np.isnan(row["ceiling"]):
+        return (
+            f"recall does not go beyond about {row['ceiling']:.0%} in these data, where the curve says "
+            f"{row['recall']:.0%} and more"
+        )
     if np.isnan(row["estimate"]):
         where = "above" if (row["slope"] > 0) == (row["crossing"] < row["least"]) else "below"
         return f"the curve is {where} {row['recall']:.0%} at {outside}"

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..scoring.match_sums import share
+from ..scoring.match_sums import NamedSums, share
 from ..scoring.row_counts import group_texts
 from ..scoring.row_groups import Groups, group_rows, unknown_outcomes
 from ..support.errors import InputError
@@ -25,7 +25,7 @@ from ..tables.schema import FN, TP
 from ..tables.selections import By, binned, check_column, number_groups
 from ..tables.table import Table
 from .interval_tables import QUESTION
-from .jackknife import jackknife, single_share
+from .jackknife import Intervals, jackknife, single_share
 from .limit_reasons import warning_texts, why_no_curve, why_null
 from .logistic_curves import Curves, Truths, ends, logistic_curves
 from .resampling import check_confidence, number_sequences
@@ -35,6 +35,9 @@ RECALLS = (0.5, 0.9)
 
 # The count of quantile bins of the check.
 BINS = 8
+
+# The confidence of the interval of the easiest truths' recall: a tenth is left on its upper side.
+SURE_CEILING = 0.8
 
 # Columns that follow from the outcome, so that recall cannot be a function of them.
 OF_OUTCOME = ("distance", "similarity", "squared_error", "kelvins_error")
@@ -122,8 +125,9 @@ def detection_limit(matches: Table, column: str, by: By | None = None, *, confid
         `intercept` of logit(recall) = intercept + slope * value; `bend_p_value`, which is small if the logit is no
         straight line of the column, so recall is no logistic curve; `n_truth` and `n_sequences`, of the truths with a
         value; `degrees_of_freedom` of the interval; `reason`, why `estimate`, `low` or `high` is null. Each is null
-        where it would lie outside the values of the data, and all are where the slope cannot be told from 0, or where
-        all truths on one side of a value were found and all on the other missed.
+        where it would lie outside the values of the data, and all are where the slope cannot be told from 0, where all
+        truths on one side of a value were found and all on the other missed, or where recall levels off below: the
+        easiest truths have less, and surely less than the curve says of them.
     bins: one row for each group and each bin of the column that has truths (8 quantile bins of all truths), with the
         `by` columns; the bin, under the column's name; `mean`, the mean value in the bin; `n_truth`, `n_sequences`;
         `recall` with its jackknife interval, `recall_low` and `recall_high`; and `recall_of_curve`, the mean of the
@@ -161,7 +165,8 @@ def detection_limit(matches: Table, column: str, by: By | None = None, *, confid
     truths, n_left_out = _truths(groups, column)
     no_curve = why_no_curve(truths)
     curves = logistic_curves(truths, pd.isna(no_curve), np.array(RECALLS), confidence)
-    limits = _limits(groups, truths, curves, no_curve)
+    ceiling = _ceilings(truths, curves)
+    limits = _limits(groups, truths, curves, ceiling, no_curve)
     bins = _bins(groups, truths, curves.recall, column, confidence)
     limits.attrs = bins.attrs = groups.table.attrs | {"question": QUESTION, "column": column, "confidence": confidence}
     for text in (*warning_texts(limits, column, n_left_out), *group_texts(groups)):
@@ -211,13 +216,47 @@ def _truths(groups: Groups, column: str) -> tuple[Truths, dict[int, int]]:
     return Truths(values[rows], found.astype(np.float64), group, cell, group[first], groups.n_groups), n_left_out
 
 
-def _limits(groups: Groups, truths: Truths, curves: Curves, no_curve: np.ndarray) -> pd.DataFrame:
+def _ceilings(truths: Truths, curves: Curves) -> np.ndarray:
+    """Where recall levels off below each of RECALLS, the recall that it has there, (groups, recalls); null elsewhere.
+
+    The easiest truths are those for which the curve says at least this recall, and the eighth of the group for which it
+    says most. If they have less, and surely less than the curve says of them, it goes on rising where recall does not.
+    """
+    ceilings = np.full((truths.n_groups, len(RECALLS)), np.nan)
+    if not len(truths.value):
+        return ceilings
+    order = np.lexsort([curves.recall, truths.group])
+    n_of_group = np.bincount(truths.group, minlength=truths.n_groups)
+    last = np.cumsum(n_of_group) - 1
+    eighth = curves.recall[order][np.maximum(last - n_of_group // BINS, 0)][truths.group]
+    for position, height in enumerate(RECALLS):
+        easy = np.flatnonzero((curves.recall >= height) | (curves.recall >= eighth))
+        cell, first = grouped(truths.cell[easy])
+        if not len(first):
+            continue
+        sums = {"tp": added_at(cell, truths.found[easy]), "n": np.bincount(cell).astype(np.float64)}
+        group = truths.group[easy]
+        found = _recall_intervals(sums, group[first], truths.n_groups, SURE_CEILING)
+        n = np.maximum(np.bincount(group, minlength=truths.n_groups), 1)
+        said = added_at(group, curves.recall[easy], truths.n_groups) / n
+        levels_off = (found.estimate[:, 0] < height) & (found.high[:, 0] < said)
+        ceilings[levels_off, position] = found.estimate[levels_off, 0]
+    return ceilings
+
+
+def _recall_intervals(sums: NamedSums, group: np.ndarray, n_groups: int, confidence: float) -> Intervals:
+    """Recall with its intervals from the sums `tp` and `n` of sequences, (C,), whose groups are given."""
+    functions = single_share(lambda sums: share(sums["tp"], sums["n"]), lambda sums: sums["n"])
+    return jackknife(sums, group, n_groups, functions, confidence)
+
+
+def _limits(groups: Groups, truths: Truths, curves: Curves, ceiling: np.ndarray, no_curve: np.ndarray) -> pd.DataFrame:
     """The table `limits` of a DetectionLimit."""
     n_recalls = len(RECALLS)
     least, greatest = (end[:, None] for end in ends(truths.value, truths.group, truths.n_groups))
     n_sequences = np.bincount(truths.group_of_cell, minlength=truths.n_groups)
     inside = (least <= curves.crossing) & (curves.crossing <= greatest)
-    is_read = inside & (curves.is_sloped | (n_sequences == 1)[:, None])
+    is_read = inside & (curves.is_sloped | (n_sequences == 1)[:, None]) & np.isnan(ceiling)
     has_width = is_read & (curves.low < curves.high)
     low = np.where(has_width & (least <= curves.low), curves.low, np.nan)
     high = np.where(has_width & (curves.high <= greatest), curves.high, np.nan)
@@ -240,6 +279,7 @@ def _limits(groups: Groups, truths: Truths, curves: Curves, no_curve: np.ndarray
         least=least.repeat(n_recalls),
         greatest=greatest.repeat(n_recalls),
         crossing=curves.crossing.ravel(),
+        ceiling=ceiling.ravel(),
         is_sloped=curves.is_sloped.ravel(),
         agree=(curves.low == curves.high).ravel(),
     )
@@ -255,8 +295,7 @@ def _bins(groups: Groups, truths: Truths, recall: np.ndarray, column: str, confi
     row, first = number_groups({"group": truths.group, column: in_bins}, len(truths.value))
     cell, first_of_cell = grouped(row * len(truths.group_of_cell) + truths.cell)
     sums = {"tp": added_at(cell, truths.found), "n": np.bincount(cell).astype(np.float64)}
-    functions = single_share(lambda sums: share(sums["tp"], sums["n"]), lambda sums: sums["n"])
-    found = jackknife(sums, row[first_of_cell], len(first), functions, confidence)
+    found = _recall_intervals(sums, row[first_of_cell], len(first), confidence)
     n = np.bincount(row, minlength=len(first))
     columns = {name: values.take(truths.group[first]) for name, values in groups.labels.items()}
     columns |= {

@@ -2,20 +2,25 @@
 
 A mistake of coordinates, numbering or joints is suspected if its correction raises F1 by at least GAIN, and by at least
 a quarter of the distance to 1 or to twice its value, and if enough objects gain hits (`evidence` has the least counts).
-Chance does not gain that much. Of these mistakes only the one that gains most is told. Others show in the tables or
-have signs of their own:
+Chance does not gain that much. Of these mistakes only the one that gains most is told (`searches`). Others show in the
+tables or have signs of their own:
 
     named differently          a category or joint is not the truth's, but would be with other case or without spaces
+    categories exchanged       most predictions of one lie where objects of another are, and the reverse
     visibility is misread      many joints of the truth are at 0, 0 and count, or its visibility goes below 0
     half a pixel or one off    the mean offset of the true positives is at least 0.35 px, and its interval excludes 0
-    a pixel too large          the errors of widths and heights are 1 px on average, whatever the size of the box, and
-                               surely not 0
+    a scale, some sequences    these explain the offsets better
+    frames too low or high     predictions are far nearer to the truths of another frame, and F1 is as high there
+    a pixel too large          the errors of widths and heights are 1 px on average, surely not 0, and rather the same
+                               for all boxes than a share of their size
     exchanged                  only the truth has scores; or nearly every sequence has its own count of predictions, the
                                same in all its frames, as real objects do, while the counts of truths vary
     listed twice               several predictions of a frame lie at the same place
+    found several times        far more predictions lie near another one than farther off, which is not so of truths
     capped                     most frames with more truths than any frame has predictions have exactly the largest
                                count of predictions
     sequences without truth    the predictions have whole sequences in which the truth has nothing
+    sequences missing          so many sequences without predictions are no chance
     no class is the truth's    both sides have categories, and none in common
 """
 
@@ -63,16 +68,20 @@ def check(
 ) -> pd.DataFrame:
     """Searches a submission for common mistakes.
 
-    The mistakes are: x and y swapped, an axis counted from the other edge, frames or sequences numbered one too low or
-    too high, coordinates halved, doubled or normalised to 0 to 1, truth and predictions exchanged, sequences named
-    differently, sequences without any truth, a mean offset, objects listed twice, and a cap on the count of predictions
-    in a frame. Of boxes also: the centre instead of the top left corner, the far corner instead of the size, width and
-    height swapped, and sizes that are a pixel too large or too small. Of joints also: left and right swapped, an order
-    shifted by one, and a visibility that is misread. Of categories: numbers one too low or too high, names with other
-    case or spaces, and none that both sides have. Of tracks also: frames that begin at any other number than the
-    truth's, and identities, of either side, that are new in every frame, that only count the rows of each frame, or
-    that are the same for all objects of a sequence. Whether identities begin anew in each sequence or not is no
-    mistake, since an identity belongs to its sequence.
+    The mistakes are: x and y swapped, an axis counted from the other edge, frames or sequences numbered too low or too
+    high, coordinates halved, doubled, scaled by another factor or normalised to 0 to 1, an offset, truth and
+    predictions exchanged, sequences exchanged with each other, named differently, missing or without any truth, objects
+    listed twice or found several times, and a cap on the count of predictions in a frame. Of boxes also: the centre
+    instead of the top left corner, the far corner instead of the size, width and height swapped, and sizes that are a
+    pixel too large or too small. Of joints also: left and right swapped, an order shifted by one, and a visibility that
+    is misread. Of categories: numbers one too low or too high, names with other case or spaces, names exchanged with
+    each other, and none that both sides have. Of tracks also: identities, of either side, that are new in every frame,
+    that only count the rows of each frame, or that are the same for all objects of a sequence. Whether identities begin
+    anew in each sequence or not is no mistake, since an identity belongs to its sequence.
+
+    Where several corrections raise F1, the one that raises it most is told; one that is fitted, such as an offset, has
+    to raise it more than one that is not. What F1 loses by a mistake that is told is no sign of another one. A mistake
+    of some sequences only is told with their count, if F1 is far lower in them, or their offset or frames differ.
 
     Few objects are little evidence: a correction has to gain hits for five objects (people, of joints), and exchanged
     sides or an offset show in 20 sequences or more.

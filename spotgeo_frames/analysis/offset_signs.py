@@ -37,9 +37,9 @@ NEAR_PIXEL = 0.35
 # them, and F1 is as high but for this.
 NEARER, AS_MANY, AS_HIGH = 0.6, 0.9, 0.002
 
-# What votes for frames tell, and the least share of the sequences that are nearer in another frame in which it is the
-# same one.
-LATENESS, SAME_SHIFT = ["n_objects", "distance"], 0.8
+# What votes for frames tell; the least share of the sequences that are nearer in another frame in which it is the same
+# one, and the least share of all that these are.
+LATENESS, SAME_SHIFT, LEAST_SEQUENCES = ["n_objects", "distance"], 0.8, 0.2
 
 # The variance of sequences' offsets that two means leave, at most, and the smaller of these as a share of the larger.
 LEFT_BY_TWO, NO_OFFSET = 0.15, 0.3
@@ -47,15 +47,18 @@ LEFT_BY_TWO, NO_OFFSET = 0.15, 0.3
 
 def late(truth: Annotations, claims: pd.DataFrame, now: float, reach: float, f1_of: F1Of) -> Iterator[Suspicion]:
     """Reports frames that are numbered too low or too high, where objects move so little that they match anyway."""
-    votes = frame_votes(*(places_of(side, truth.objects) for side in (truth.objects, claims)), reach)
+    votes = frame_votes(places_of(truth.objects, truth.objects), places_of(claims, truth.objects), reach)
     of_all = pd.DataFrame({"sequence": 0, "later": votes.later} | {name: getattr(votes, name) for name in LATENESS})
     shift, in_them, names = _nearest_later(of_all), "", None
     if shift.empty:
         shift = _nearest_later(votes.of_sequences)
         same = shift[shift["later"] == shift["later"].mode().iloc[0]] if len(shift) else shift
-        if len(same) < SAME_SHIFT * len(shift) or not enough("sequences on a side", len(same)):
+        n = truth.objects["sequence"].nunique()
+        if len(same) < max(SAME_SHIFT * len(shift), LEAST_SEQUENCES * n) or not enough(
+            "sequences on a side", len(same)
+        ):
             return
-        shift, names, n = same, same["sequence"], truth.objects["sequence"].nunique()
+        shift, names = same, same["sequence"]
         in_them = f" in {len(names):,} of {n:,} sequences"
     if not enough("late objects", shift["n_objects"].sum()):
         return
@@ -106,13 +109,14 @@ def _pixels(size: np.ndarray, error: np.ndarray) -> tuple[int, float]:
     """
     if np.mean(np.abs(error - np.sign(np.median(error))) < EXACT) > 0.5:
         return int(np.sign(np.median(error))), np.inf
-    n, fits = len(size), {}
+    n = len(size)
+    fits: dict[str, tuple[float, float, float]] = {}
     for name, explained in (("pixel", np.ones(n)), ("percent", size)):
         for scatter in (np.ones(n), size):
             predictor, value = explained / scatter, error / scatter
             slope = np.sum(predictor * value) / np.sum(predictor**2)
             variance = max(float(np.mean((value - slope * predictor) ** 2)), EXACT**2)
-            likelihood = -n / 2 * np.log(variance) - np.sum(np.log(scatter))
+            likelihood = float(-n / 2 * np.log(variance) - np.sum(np.log(scatter)))
             deviation = np.sqrt(variance / np.sum(predictor**2))
             fits[name] = max(fits.get(name, (-np.inf, 0.0, 0.0)), (likelihood, slope, deviation))
     likelihood, pixels, deviation = fits["pixel"]

@@ -19,6 +19,9 @@ from .votes import near, of_one_joint, places_of
 # Predictions closer than this (px) count as one that is listed twice; the least share of such that is reported.
 SAME_PLACE, LEAST_TWICE = 0.1, 0.02
 
+# The largest radius, as a share of where predictions lie: beyond it there is nothing to compare with.
+SHARE_OF_IMAGE = 0.1
+
 # The radius of one object, as a share of the size of a box; how many more predictions than chance has, as a share of
 # those that are left, are too many; and how many truths have another one as near, at most.
 OF_BOX, TOO_MANY, MOST_CROWDED = 0.35, 0.5, 0.1
@@ -44,7 +47,7 @@ def several_times(
     """Reports predictions that have another one of their frame and category near them, far more often than truths."""
     found = neighbours(claims, truth, reach)
     n_left = len(found.is_first) - found.n_more
-    if not enough("repeated objects", found.n_pieces) or found.n_more < TOO_MANY * n_left:
+    if not enough("repeated objects", found.n_pieces) or found.n_more < TOO_MANY * max(n_left, found.n_pairs):
         return
     known = neighbours(truth, truth, reach)
     if known.n_more > MOST_CROWDED * len(known.is_first):
@@ -60,12 +63,14 @@ def several_times(
 class Neighbours(NamedTuple):
     """How many objects of a side have another one near them.
 
-    `keys` are the keys of the N objects, and `is_first` (N,) marks those without a better one near them. `n_more` is
-    how many pairs there are more than chance has, and `n_pieces` the same with each sequence counted as one frame.
+    `keys` are the keys of the N objects, and `is_first` (N,) marks those without a better one near them. `n_pairs` is
+    how many pairs there are, `n_more` how many more than chance has, and `n_pieces` the same with each sequence counted
+    as one frame.
     """
 
     keys: pd.DataFrame
     is_first: np.ndarray
+    n_pairs: float
     n_more: float
     n_pieces: float
 
@@ -73,10 +78,11 @@ class Neighbours(NamedTuple):
 def neighbours(objects: pd.DataFrame, truth: pd.DataFrame, reach: float) -> Neighbours:
     """Compares objects with the others of their frame and category; of equal scores the first one is the better."""
     one = of_one_joint(objects, truth).reset_index(drop=True)
-    places = places_of(objects, truth).assign(object=np.arange(len(one)))
+    places = places_of(objects, truth)
     radius = np.full(len(one), reach)
     if has_boxes(one):
         radius = OF_BOX * np.sqrt(one["w"].abs().to_numpy() * one["h"].abs().to_numpy())
+    radius = np.minimum(radius, SHARE_OF_IMAGE * np.ptp(places[["x", "y"]], axis=0).min() if len(places) else 0.0)
     first, second = near(places, places, 2 * float(radius.max(initial=0.0)))
     apart = first != second
     if "category" in one:
@@ -93,4 +99,4 @@ def neighbours(objects: pd.DataFrame, truth: pd.DataFrame, reach: float) -> Neig
     worse = (score[first] < score[second]) | ((score[first] == score[second]) & (first > second))
     is_first = np.ones(len(one), bool)
     is_first[first[inner & worse]] = False
-    return Neighbours(one[OBJECT_KEY], is_first, float(more.sum()), float((more * weight).sum()))
+    return Neighbours(one[OBJECT_KEY], is_first, inner.sum() / 2, float(more.sum()), float((more * weight).sum()))

@@ -43,6 +43,9 @@ SHARE_OF_MISSING, ROUNDING = 0.25, 1e-9
 # correction, as a share of that of the others; and how many times as high it has to be as before, and as by chance.
 FAR_WORSE, AS_GOOD, TIMES = 0.5, 0.7, 2.0
 
+# A correction that loses more than this share of the hits that it gains is one of some sequences.
+MOST_LOST = 0.2
+
 
 def reach_of(rule: Rule) -> float:
     """The distance (px) within which coordinates agree."""
@@ -68,8 +71,27 @@ def corrected_mistakes(
     guess = _best_guess(truth, claims, now, rule, tracks)
     if guess is None:
         yield from _in_some_sequences(truth, claims, now, rule, tracks)
+        return
+    correction, after = guess
+    gained = (by_sequence(after)["tp"] - by_sequence(now)["tp"]).dropna()
+    n_gained, n_lost = gained.clip(lower=0).sum(), -gained.clip(upper=0).sum()
+    is_of_some = n_lost > MOST_LOST * n_gained and enough("other sequences", int((gained < 0).sum()))
+    if is_of_some and correction.suspicion != EXCHANGED and len(correction.claims) == len(claims):
+        yield _suspicion_of_some(truth, claims, now, rule, correction, gained.index[gained > 0])
     else:
-        yield Suspicion(guess[0].suspicion, now.f1, guess[1].f1, guess[0].advice)
+        yield Suspicion(correction.suspicion, now.f1, after.f1, correction.advice)
+
+
+def _suspicion_of_some(
+    truth: Annotations, claims: pd.DataFrame, now: Score, rule: Rule, correction: Correction, mended: pd.Index
+) -> Suspicion:
+    """What is told of a correction that helps in these sequences only; its claims may be those of some sequences."""
+    moved = correction.claims["sequence"].isin(mended)
+    both = pd.concat([claims[~claims["sequence"].isin(mended)], correction.claims[moved]], ignore_index=True)
+    n = pd.concat([truth.objects["sequence"], claims["sequence"]]).nunique()
+    in_them = f"in {len(mended):,} of {n:,} sequences"
+    advice = f"{correction.advice}; {in_them}: {first_listed(mended)}"
+    return Suspicion(f"{correction.suspicion} {in_them}", now.f1, score(truth, both, rule).f1, advice)
 
 
 def _best_guess(
@@ -96,7 +118,7 @@ def _in_some_sequences(
     n_bad, n_others = int(is_bad.sum()), int((~is_bad).sum())
     if not enough("worse sequences", n_bad) or not enough("other sequences", n_others):
         return
-    bad, others = (_of_sequences(truth, claims, scores.index[mask]) for mask in (is_bad, ~is_bad))
+    bad = _of_sequences(truth, claims, scores.index[is_bad])
     if not len(bad[0].objects) or not len(bad[1]):
         return
     before = score(*bad, rule)
@@ -111,20 +133,14 @@ def _in_some_sequences(
     if correction.suspicion != EXCHANGED and after.f1 < max(as_good, by_chance):
         return
     gained = by_sequence(after)["f1"].sub(by_sequence(before)["f1"], fill_value=0)
-    mended = gained.index[(gained > 0).to_numpy()]
-    moved = correction.claims["sequence"].isin(mended)
-    kept = bad[1][~bad[1]["sequence"].isin(mended)]
-    all_claims = pd.concat([others[1], kept, correction.claims[moved]], ignore_index=True)
-    in_them = f"in {len(mended):,} of {len(scores):,} sequences"
-    advice = f"{correction.advice}; {in_them}: {first_listed(mended)}"
-    yield Suspicion(f"{correction.suspicion} {in_them}", now.f1, score(truth, all_claims, rule).f1, advice)
+    yield _suspicion_of_some(truth, claims, now, rule, correction, gained.index[(gained > 0).to_numpy()])
 
 
 def _of_sequences(truth: Annotations, claims: pd.DataFrame, names: pd.Index) -> tuple[Annotations, pd.DataFrame]:
     """The sides in these sequences only."""
-    tables = [table if table is None else table[table["sequence"].isin(names)] for table in truth[:2]]
-    part = truth._replace(objects=tables[0].reset_index(drop=True), frames=tables[1])
-    return part, claims[claims["sequence"].isin(names)].reset_index(drop=True)
+    objects, found = (side[side["sequence"].isin(names)].reset_index(drop=True) for side in (truth.objects, claims))
+    frames = None if truth.frames is None else truth.frames[truth.frames["sequence"].isin(names)]
+    return truth._replace(objects=objects, frames=frames), found
 
 
 def _elsewhere(claims: pd.DataFrame) -> pd.DataFrame:

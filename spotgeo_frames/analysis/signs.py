@@ -20,9 +20,15 @@ from .evidence import enough
 # The confidence that a sign is not chance.
 SURE = 0.999
 
-# How many predictions a frame of a sequence would have, at least, so that it is strange that none has any; and what
-# share of the usual count each other sequence has.
-EXPECTED, LEAST_OF_USUAL = 3.0, 0.2
+# How rare so many sequences without predictions have to be.
+RARE = 1e-4
+
+# What share of the usual count each sequence with predictions has, at least, where others have none, if several are
+# expected in a frame; and the least variance of what sequences share, as a share of the squared mean.
+LEAST_OF_USUAL, EXPECTED, LEAST_SCATTER = 0.2, 3.0, 0.03
+
+# How often the usual count is mended.
+STEPS = 50
 
 # The least share of frames with more truths than any frame has predictions for which a cap is suspected.
 LEAST_CAPPED = 0.02
@@ -109,38 +115,48 @@ def counts_of(side: pd.DataFrame) -> pd.Series:
 
 
 def lacking(truth: pd.DataFrame, claims: pd.DataFrame, now: float, f1_of_truth: F1Of) -> Iterator[Suspicion]:
-    """Reports sequences of the truth that the predictions lack, where a detector would have found something.
+    """Reports sequences of the truth that the predictions lack, where that is no chance.
 
-    It is one where they would have several objects if they had as many of its objects as of those in others; or they
-    are the first or the last sequences. None of the others has far fewer predictions than usual.
+    Either so many sequences would hardly be empty if the counts of all scattered as those of the others do, of which
+    none is far below the usual; or they are the first or the last sequences.
     """
     counts = pd.DataFrame({"truth": counts_of(truth).groupby("sequence").mean()})
-    counts["found"] = counts_of(claims).groupby("sequence").sum() / counts_of(truth).groupby("sequence").size()
+    n_frames = counts_of(truth).groupby("sequence").size()
+    counts["found"] = counts_of(claims).groupby("sequence").sum() / n_frames
     is_lacking = counts["found"].isna().to_numpy()
-    there = counts[~is_lacking]
-    if not is_lacking.any() or not enough("sequences there", len(there)):
-        return
-    share = there["found"] / there["truth"]
-    usual = min(float(share.median()), 1.0)
-    expected = usual * counts["truth"]
-    alone = (expected >= EXPECTED).to_numpy()
-    telling = there["truth"] * usual >= EXPECTED
-    is_rich = (
-        alone
-        & is_lacking
-        & bool((share[telling] >= LEAST_OF_USUAL * usual).all())
-        & enough("sequences there", int(telling.sum()))
-    )
     n, n_lacking = len(counts), int(is_lacking.sum())
+    if not is_lacking.any() or not enough("sequences there", n - n_lacking):
+        return
     at_an_end = is_lacking[:n_lacking].all() or is_lacking[-n_lacking:].all()
-    rare = 2 / math.comb(n, n_lacking) < 1 - SURE
-    if not is_rich.any() and not (at_an_end and rare):
+    rare_end = at_an_end and 2 / math.comb(n, n_lacking) < 1 - SURE
+    if not rare_end and _chance_of_empty(counts, is_lacking) >= RARE:
         return
     names = counts.index[is_lacking]
     corrected = f1_of_truth(truth[~truth["sequence"].isin(names)])
     reason = f"{n_lacking:,} of {n:,} sequences with truths have no predictions ({first_listed(names)})"
     advice = f"check that the file is complete: {reason}, and all their objects count as missed"
     yield Suspicion("predictions lack sequences of the truth", now, corrected, advice)
+
+
+def _chance_of_empty(counts: pd.DataFrame, is_lacking: np.ndarray) -> float:
+    """How likely so many sequences are empty, if counts are negative binomial about a share of the truth's.
+
+    Objects stay through the frames of a sequence, so its mean count per frame is all that it tells.
+    """
+    from scipy.special import pdtrc
+
+    there = counts[~is_lacking]
+    ratio = there["found"] / there["truth"]
+    usual = float(ratio.mean())
+    for _ in range(STEPS):  # those that are not empty have more than usual
+        expected = usual * there["truth"]
+        usual *= float(there["found"].sum() / (expected / -np.expm1(-expected)).sum())
+    scatter = ratio.var() / usual**2 - (1 / (usual * there["truth"])).mean()
+    if (ratio[usual * there["truth"] >= EXPECTED] < LEAST_OF_USUAL * usual).any():
+        return 1.0
+    shape = 1 / max(float(scatter), LEAST_SCATTER)
+    empty = (1 + usual * counts["truth"] / shape) ** -shape
+    return float(pdtrc(is_lacking.sum() - 1, empty.sum()))
 
 
 def capped(truth: pd.DataFrame, claims: pd.DataFrame, now: float) -> Iterator[Suspicion]:

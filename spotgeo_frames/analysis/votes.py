@@ -12,12 +12,12 @@ import pandas as pd
 
 from ..matching.alignment import align
 from ..matching.rule import Rule
-from ..support.keys import grouped, row_keys
+from ..support.keys import added_at, grouped, row_keys
 from ..tables.annotations import Annotations
 from ..tables.schema import FRAME_KEY, centres, labelled_joints
 
 # How many predictions vote, spread over all; fewer where each would be compared with many truths.
-VOTERS, MOST_PAIRS = 1000, 50_000
+VOTERS, MOST_PAIRS = 600, 30_000
 
 # The fewest objects that a clear peak has more than twice those of the next one.
 FEWEST_VOTES = 3
@@ -93,7 +93,7 @@ def fullest(values: np.ndarray, weight: np.ndarray, width: float) -> Peak | None
     shifts = [(across, down) for across in range(PEAK_BINS) for down in range(PEAK_BINS)]
     windows = np.concatenate([(bins[:, 0] - across) << 32 | (bins[:, 1] - down) for across, down in shifts])
     keys, of_vote = np.unique(windows, return_inverse=True)
-    votes = np.bincount(of_vote, np.tile(weight, len(shifts)))
+    votes = added_at(of_vote, np.tile(weight, len(shifts)), len(keys))
     best = int(np.argmax(votes))
     corners = np.stack([keys >> 32, keys & 0xFFFFFFFF], axis=1)
     elsewhere = (np.abs(corners - corners[best]) > PEAK_BINS).any(axis=1)
@@ -119,10 +119,9 @@ def frame_votes(truth: pd.DataFrame, claims: pd.DataFrame, reach: float) -> Fram
     """Compares sampled predictions with the truths of all frames of their sequence, up to `reach` px away."""
     frames = truth.groupby("sequence")["frame"].nunique()
     voters = sampled(claims, len(truth) / max(len(frames), 1))
-    sides = [side.assign(time=side["frame"], frame=0, object=np.arange(len(side))) for side in (truth, voters)]
-    pairs = near(*sides, reach)
-    of_truth, of_voter = (side.iloc[rows] for side, rows in zip(sides, pairs, strict=True))
-    later = of_truth["time"].to_numpy() - of_voter["time"].to_numpy()
+    pairs = near(truth.assign(frame=0), voters.assign(frame=0), reach)
+    of_truth, of_voter = truth.iloc[pairs[0]], voters.iloc[pairs[1]]
+    later = of_truth["frame"].to_numpy() - of_voter["frame"].to_numpy()
     far = np.hypot(*(of_truth[axis].to_numpy() - of_voter[axis].to_numpy() for axis in "xy"))
     order = np.lexsort([far, later, pairs[1]])
     later, voter, far = later[order], pairs[1][order], far[order]
@@ -132,16 +131,17 @@ def frame_votes(truth: pd.DataFrame, claims: pd.DataFrame, reach: float) -> Fram
     sequence = voters["sequence"].iloc[voter]
     weight = voters["weight"].to_numpy()[voter] / frames.reindex(sequence).to_numpy(np.float64)
     votes = pd.DataFrame({"sequence": sequence.array, "later": later, "n_objects": weight, "distance": far})
-    both = {"n_objects": "sum", "distance": "median"}
-    of_all = votes.groupby("later").agg(both)
-    of_sequences = votes.groupby(["sequence", "later"], observed=True).agg(both).reset_index()
-    return FrameVotes(of_all.index.to_numpy(), *(of_all[name].to_numpy() for name in both), of_sequences)
+    of_all, of_sequences = (
+        votes.groupby(by, observed=True).agg({"n_objects": "sum", "distance": "median"}).reset_index()
+        for by in ("later", ["sequence", "later"])
+    )
+    columns = [of_all[name].to_numpy() for name in ("later", "n_objects", "distance")]
+    return FrameVotes(columns[0], columns[1], columns[2], of_sequences)
 
 
 def near(truth: pd.DataFrame, claims: pd.DataFrame, reach: float) -> tuple[np.ndarray, np.ndarray]:
     """The rows of the pairs that are at most `reach` px apart, of the frame that both sides have."""
-    columns = [*FRAME_KEY, "object", "x", "y"]
-    sides = [side[columns].assign(voter=np.arange(len(side))) for side in (truth, claims)]
+    sides = [side[[*FRAME_KEY, "x", "y"]].assign(object=np.arange(len(side))) for side in (truth, claims)]
     aligned = align(Annotations(sides[0]), Annotations(sides[1]), "union", may_be_disjoint=True)
     pairs = Rule("distance", reach).near_pairs(aligned)
-    return aligned.truth.table["voter"][pairs.truth], aligned.predictions.table["voter"][pairs.prediction]
+    return aligned.truth.table["object"][pairs.truth], aligned.predictions.table["object"][pairs.prediction]

@@ -362,3 +362,39 @@ def test_how_it_shows_itself() -> None:
     assert lines[0] == "DetectionLimit"
     assert lines[1].startswith("  recall 0.5, estimate 2, low ")
     assert str(by_band).splitlines()[1].startswith("  band a, recall 0.5, estimate 2, low ")
+
+
+# --- ceilings ---
+
+
+def levelling_off(height: float, n_sequences: int = 60, seed: int = 3) -> pd.DataFrame:
+    """Truths whose recall rises with the value up to `height` and stays there."""
+    random = np.random.default_rng(seed)
+    sequence, value = np.repeat(np.arange(n_sequences), 15), random.normal(0, 1, 15 * n_sequences)
+    found = random.random(len(value)) < height * expit(1 + 3 * value)
+    return table(list(zip(sequence.tolist(), value.tolist(), found.astype(int).tolist(), strict=True)))
+
+
+def test_a_recall_that_is_never_reached() -> None:
+    """Recall stays at 85 %, where a curve that goes on rising would have 90 % at some value."""
+    half, ninety = limits(levelling_off(0.85)).to_dict("records")
+    assert half["reason"] is None or pd.isna(half["reason"])
+    assert half["low"] < half["estimate"] < half["high"]
+    assert np.isnan([ninety[name] for name in ("estimate", "low", "high")]).all()
+    assert "recall does not go beyond about 8" in ninety["reason"]
+    assert "90%" in ninety["reason"]
+    reached = limits(levelling_off(1.0))
+    assert reached["reason"].isna().all()
+
+
+def test_the_order_of_rows_does_not_decide_on_a_ceiling() -> None:
+    matches = levelling_off(0.85).assign(truth_value=lambda m: m["truth_value"].round())
+    pd.testing.assert_frame_equal(limits(matches), limits(matches.sample(frac=1, random_state=1)), rtol=1e-6)
+
+
+def test_curves_that_rise_have_no_ceiling() -> None:
+    """Of 100 logistic curves of 20 sequences, at most five are said to level off."""
+    tables = [drawn(seed, 20).assign(replicate=seed) for seed in range(100)]
+    together = pd.concat([t.assign(sequence=t["sequence"] + 100 * k) for k, t in enumerate(tables)], ignore_index=True)
+    reason = limits(together, by="replicate")["reason"]
+    assert reason.str.contains("does not go beyond").fillna(False).sum() <= 5
