@@ -292,7 +292,8 @@ def exchanged_without_scores(truth: sf.Annotations, claims: pd.DataFrame) -> tup
     return claims, truth.objects
 
 
-# The beginning of what is told, the kinds that can have the mistake, and what the predictions then are.
+# The beginning of what is told, with a note that is not, the kinds that can have the mistake, and what the predictions
+# then are.
 PREDICTIONS: list[tuple[str, set[str], Change]] = [
     ("x and y are swapped", ALL, SWAP),
     ("x is counted from the right edge", ALL, set_to(x=lambda o: WIDTH - o["x"] - o.get("w", 0))),
@@ -321,12 +322,12 @@ PREDICTIONS: list[tuple[str, set[str], Change]] = [
     ("coordinates are 1", ALL, set_to(x=lambda o: o["x"] + 12, y=lambda o: o["y"] - 9)),
     ("coordinates are scaled by 1.05", ALL, scaled(1.05, 1.05)),
     ("coordinates are scaled by 1.5", ALL, scaled(1.5, 1.5)),
-    ("boxes are a pixel too large ", BOXES, noisy_pixel),
+    ("boxes are a pixel too large (scattered)", BOXES, noisy_pixel),
     ("objects are found several times", ALL - PEOPLE, found_again),
     ("sequences are exchanged", ALL, exchanged_sequences),
     ("predictions lack sequences of the truth", ALL, without_some_sequences),
-    ("coordinates are 1 ", ALL, in_half(set_to(x=lambda o: o["x"] + 12, y=lambda o: o["y"] - 9))),
-    ("frames are numbered too high by 2 ", ALL, in_half(set_to(frame=lambda o: o["frame"] + 2))),
+    ("coordinates are 1 (in half)", ALL, in_half(set_to(x=lambda o: o["x"] + 12, y=lambda o: o["y"] - 9))),
+    ("frames are numbered too high by 2 (in half)", ALL, in_half(set_to(frame=lambda o: o["frame"] + 2))),
     ("categories are exchanged", {"boxes"}, set_to(category=lambda o: o["category"].map({1: 2, 2: 1, 3: 3, 4: 4}))),
     ("the same objects are listed twice", ALL, lambda o: pd.concat([o, o.assign(object=o["object"] + 10_000_000)])),
     ("the number of predictions in a frame is capped", ALL, capped),
@@ -339,11 +340,11 @@ PLANTED = [(name, kinds, in_predictions(change)) for name, kinds, change in PRED
     ("identities of the truth only count the rows", TRACKS, in_truth(ROWS)),
     ("visibility is misread in the truth", PEOPLE, in_truth(lambda o: o.drop(columns="visibility"))),
     ("truth and predictions are exchanged", UNTRACKED - PEOPLE, exchanged),
-    ("truth and predictions are exchanged ", UNTRACKED - PEOPLE, exchanged_without_scores),
+    ("truth and predictions are exchanged (no scores)", UNTRACKED - PEOPLE, exchanged_without_scores),
     ("identities of the predictions are the same for all", TRACKS, in_predictions(set_to(object=lambda o: 1))),
 ]  # fmt: skip
 # Mistakes that only such sets can have.
-NEEDED = {"truth and predictions are exchanged ": {"counts": "truth"}}
+NEEDED = {"truth and predictions are exchanged (no scores)": {"counts": "truth"}}
 NEEDED["identities of the predictions are the same for all"] = {"counts": "one at a time", "frames": 30}
 
 
@@ -378,7 +379,8 @@ def planted(replicates: int) -> Iterator[dict[str, Any]]:
             setting = setting._replace(**(good | NEEDED.get(name, {})))
             sides = submission(kind, random, setting)
             told, hits = told_of(*plant(*sides), kind), hits_of(kind, *sides)
-            is_named = any(suspicion.startswith(name.strip()) for suspicion in told)
+            beginning, ending = name.split(" (")[0], " sequences" if "(in half)" in name else ""
+            is_named = any(text.startswith(beginning) and text.endswith(ending) for text in told)
             yield {"kind": kind, **setting._asdict(), "mistake": name, "hits": hits, "is_named": is_named}
 
 
@@ -392,10 +394,13 @@ def print_alarms(rows: pd.DataFrame) -> None:
 
 def print_found(rows: pd.DataFrame) -> None:
     hits = pd.cut(rows["hits"], HITS, right=False, labels=[f"{low} or more" for low in HITS[:-1]])
-    print(f"share of mistakes found in {len(rows):,} sets, by the hits that the set has without the mistake")
-    rows = rows.assign(hits=hits)
-    found = rows.pivot_table(index="mistake", columns="hits", values="is_named", observed=True, margins=True)
-    print(found.map("{:.0%}".format).to_string())
+    print(f"mistakes found in {len(rows):,} sets, by the hits that the set has without the mistake")
+    rows = rows.assign(hits=hits, is_named=rows["is_named"].astype("int64"))
+    n_found, n = (
+        rows.pivot_table("is_named", "mistake", "hits", aggfunc=of, observed=True, margins=True)
+        for of in ("sum", "count")
+    )
+    print((n_found.map("{:.0f}".format) + " of " + n.map("{:.0f}".format)).to_string())
 
 
 if __name__ == "__main__":
