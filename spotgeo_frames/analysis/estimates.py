@@ -49,9 +49,11 @@ def combined(evaluation: Evaluation, names: Sequence[str], tau: float, confidenc
     of_errors = np.array([evaluation.family.metrics[name].tau_power == OF_ERRORS for name in names])
     all_names = list(dict.fromkeys([*names, ACCURACY])) if of_errors.any() else names
     functions = functions_of(evaluation, all_names, tau)
-    found = jackknife(evaluation.sums, evaluation.group, evaluation.n_groups, functions, confidence)
+    cells = evaluation.sums, evaluation.group, evaluation.n_groups
     if evaluation.in_groups:
-        return _without_bias(found, bias_of_halves(evaluation, names))
+        bias = bias_of_halves(evaluation, names)  # halves tell it only roughly, so it is a further standard error, too
+        return _without_bias(jackknife(*cells, functions, confidence, np.abs(bias)), bias)
+    found = jackknife(*cells, functions, confidence)
     if not of_errors.any():
         return found
     at, n = all_names.index(ACCURACY), len(names)

@@ -195,7 +195,7 @@ GATE = Command(
     "--min and --max are about the metric as it is; its interval is printed beside it. --margin is passed where the "
     "95% interval of the difference, as `compare` gives it, shows the metric to be no worse than the baseline's by "
     "more than the number; this needs six sequences or more. A bound that is looked at each night is wrong on some "
-    "night more often than that; with --always-valid it is not, and about 1.75 times as far from the estimate. Shares "
+    "night more often than that; with --always-valid it is not, and about 1.6 times as far from the estimate. Shares "
     "such as F1 are from 0 to 1.",
 )
 

@@ -49,12 +49,12 @@ def test_the_interval_leaves_out_each_sequence_or_cluster(cluster: str | None) -
     left = np.array([ap_without(column, value) for value in seen[column].unique()])  # empty sequences change nothing
     n = len(left)
     error = np.sqrt((n - 1) / n * np.sum((left - estimate) ** 2))
-    freedom, slope = row["degrees_of_freedom"], error / (estimate * (1 - estimate))
+    asked = with_units(asked_table(RESULT, ""), cluster)
+    [[bias]] = bias_of_halves(asked.evaluate(asked.table, None, ()), ["AP"])
+    freedom, slope = row["degrees_of_freedom"], np.hypot(error, bias) / (estimate * (1 - estimate))
     quantile, k = stats.t.ppf(0.975, freedom), plain_skewness(left - estimate, freedom)
     reaches = [side * max(quantile, side * plain_reach(side * quantile, k)) for side in (1, -1)]
     # Moved by the bias, on the scale of the logit.
-    asked = with_units(asked_table(RESULT, ""), cluster)
-    [[bias]] = bias_of_halves(asked.evaluate(asked.table, None, ()), ["AP"])
     moved = logit(estimate) - bias / (estimate * (1 - estimate))
     wanted = [expit(moved - reach * slope) for reach in reaches]
     assert row["of"] == "combined"
