@@ -259,7 +259,7 @@ def _macro_test(values: np.ndarray, name: str) -> PairTests:
     metric = TRACKS.metrics[name]
     functions = functions_of_means(np.array([metric.low]), np.array([metric.high]))
     sides = [{"value": of[:, None], "n": np.ones((len(of), 1))} for of in values.T]
-    return pair_tests(left_out_of(sides[0], functions), left_out_of(sides[1], functions), 0.95)
+    return pair_tests(left_out_of(sides[0], functions), left_out_of(sides[1], functions), 0.95, is_alone=True)
 
 
 def _of_trackers(name: str) -> Functions:

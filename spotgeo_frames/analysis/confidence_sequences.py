@@ -22,7 +22,8 @@ def always_valid_reach(n: np.ndarray | float, error: float) -> np.ndarray:
     """How many standard errors below the mean the bound of each count n of observations is, as an array of n's shape.
 
     The bound is ever above the true mean with a chance of at most `error`. Infinite where n is too small for any bound,
-    below six for an error of 0.05, and up to six for one of 0.025. n may be broken: of sequences of uneven size, as many equal ones.
+    below six for an error of 0.05, and up to six for one of 0.025. n may be broken: of sequences of uneven size, as
+    many equal ones.
     """
     n = np.asarray(n, np.float64)
     with np.errstate(all="ignore"):

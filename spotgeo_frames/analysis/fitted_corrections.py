@@ -58,7 +58,10 @@ def of_offsets_and_scales(truth: Annotations, claims: pd.DataFrame, reach: float
     if peak is not None and peak.is_clear and np.abs(peak.place).max() > SAME_FACTOR:
         agree = (np.abs(logarithms - peak.place) < width / 2).all(axis=1)
         of_peak = pairs.true[positive][agree], pairs.claimed[positive][agree]
-        yield scaled_by(truth, claims, (of_peak[0] * of_peak[1]).sum(axis=0) / (of_peak[0] ** 2).sum(axis=0))
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # of coordinates that no picture has
+            factors = (of_peak[0] * of_peak[1]).sum(axis=0) / (of_peak[0] ** 2).sum(axis=0)
+        if (np.isfinite(factors) & (factors > 0)).all():
+            yield scaled_by(truth, claims, factors)
 
 
 def scaled_by(truth: Annotations, claims: pd.DataFrame, factors: np.ndarray) -> Correction:

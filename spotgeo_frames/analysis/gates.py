@@ -106,9 +106,9 @@ def non_inferiority(
     NonInferiority. `passed` is True where the lower end of the 95% interval of the difference, counted so that more is
     better, lies above minus the margin (Schuirmann, 1987, doi:10.1007/BF01068419). It is that of `compare`, a one-sided
     bound of 97.5%, and needs six sequences. With `always_valid` it comes from a sequential t test (Lindon et al., 2022,
-    arXiv:2210.08589) with Hall's (1992) correction for skewness, and needs at least seven sequences of equal size. If `x`
-    is then worse in fewer than four sequences, the bound allows for worse ones that were not seen. Submissions with the
-    same rows, in whatever order, differ by 0, so `low` is 0 and every margin is passed.
+    arXiv:2210.08589) with Hall's (1992) correction for skewness, and needs at least seven sequences of equal size. If
+    `x` is then worse in fewer than four sequences, the bound allows for worse ones that were not seen. Submissions with
+    the same rows, in whatever order, differ by 0, so `low` is 0 and every margin is passed.
     `table` has one row: `metric`; `estimate`, the difference of x minus the baseline, with its sign changed where less
     is better; `low`, its bound, null where the data do not tell; `margin`; `passed`; and `reason`, why the gate is not
     passed, otherwise null.

@@ -115,7 +115,7 @@ def with_reasons(
     for rows, text in (
         (np.isnan(found.estimate), UNDEFINED),
         (n == 1, OF_ONE),
-        (few, f"fewer than {FEWEST_COMBINED} sequences: a single large one may decide the combined number"),
+        (few, f"fewer than {FEWEST_COMBINED} sequences, and a single large one may decide the combined number"),
         (np.isnan(found.low), why),
     ):
         reason[rows & (reason == None)] = text  # noqa: E711 - of each

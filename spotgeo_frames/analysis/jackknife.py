@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..scoring.match_sums import NamedSums
+from ..support.elementary import exp
 from ..support.keys import added_at
 from .skewness import reaches, skewness_of
 
@@ -185,10 +186,10 @@ def _scaled(
     middle, slope = logit(share), width * share * (1 - share)
     over, under = estimate - least, greatest - estimate
     kinds = [np.isfinite(width), np.isfinite(least), np.isfinite(greatest)]
-    of_low = [least + width * expit(middle - below / slope), least + over * np.exp(-below / over)]
-    of_high = [least + width * expit(middle + above / slope), least + over * np.exp(above / over)]
-    low = np.select(kinds, [*of_low, greatest - under * np.exp(below / under)], estimate - below)
-    high = np.select(kinds, [*of_high, greatest - under * np.exp(-above / under)], estimate + above)
+    of_low = [least + width * expit(middle - below / slope), least + over * exp(-below / over)]
+    of_high = [least + width * expit(middle + above / slope), least + over * exp(above / over)]
+    low = np.select(kinds, [*of_low, greatest - under * exp(below / under)], estimate - below)
+    high = np.select(kinds, [*of_high, greatest - under * exp(-above / under)], estimate + above)
     return low, high
 
 

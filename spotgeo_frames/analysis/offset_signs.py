@@ -196,11 +196,11 @@ def _in_some_sequences(hits: pd.DataFrame, claims: pd.DataFrame, now: float, f1_
     total, squares = np.cumsum(means[order], axis=0), np.cumsum((means[order] ** 2).sum(axis=1))
     between = (total[:-1] ** 2).sum(axis=1) / ends + ((total[-1] - total[:-1]) ** 2).sum(axis=1) / (len(n) - ends)
     split = int(np.argmax(between))
-    left = (squares[-1] - between[split]) / (squares[-1] - (total[-1] ** 2).sum() / len(n))
+    spread = squares[-1] - (total[-1] ** 2).sum() / len(n)
     low, high = means[order[: split + 1]].mean(axis=0), means[order[split + 1 :]].mean(axis=0)
     if not enough("sequences on a side", min(split + 1, len(n) - split - 1)):
         return
-    if left > LEFT_BY_TWO or np.hypot(*low) > NO_OFFSET * np.hypot(*high):
+    if squares[-1] - between[split] > LEFT_BY_TWO * spread or np.hypot(*low) > NO_OFFSET * np.hypot(*high):
         return
     names = hits["sequence"].iloc[first[order[split + 1 :]]]
     moved = claims["sequence"].isin(names)

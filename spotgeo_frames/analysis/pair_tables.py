@@ -168,7 +168,7 @@ def _of_mean(group: Group, pair: tuple[str, str], metrics: Sequence[str], confid
         for of in values
     ]
     cells = [cells_of_means(of, metrics, len(evaluations[0].sequence)) for of in shared]
-    found = pair_tests(left_out_of(cells[0], functions), left_out_of(cells[1], functions), confidence)
+    found = pair_tests(left_out_of(cells[0], functions), left_out_of(cells[1], functions), confidence, is_alone=True)
     return none_of(found) if frozenset(pair) in group.same else found
 
 

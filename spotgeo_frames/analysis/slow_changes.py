@@ -10,9 +10,12 @@ expected ratios, tell the scale.
 """
 
 import functools
+import math
 from typing import NamedTuple
 
 import numpy as np
+
+from ..support.elementary import exp, log
 
 # The lowest frequencies, of a half to 15 periods in the sequence; quicker changes add up to noise.
 N_COSINES = 30
@@ -55,8 +58,8 @@ def slow_changes(terms: np.ndarray, confidence: float, longest: float) -> SlowCh
     cosines, expected, inflation, memory = _model(terms.shape[1])
     power = (terms @ cosines) ** 2 @ (1 / expected)  # (S, models)
     with np.errstate(divide="ignore", invalid="ignore"):
-        fit = -np.log(expected).sum(axis=0) / 2 - N_COSINES / 2 * np.log(power)
-        weights = np.exp(fit - fit.max(axis=1, keepdims=True)) * np.where(memory > 0, 1, NOISE_ALONE)
+        fit = -log(expected).sum(axis=0) / 2 - N_COSINES / 2 * log(power)
+        weights = exp(fit - fit.max(axis=1, keepdims=True)) * np.where(memory > 0, 1, NOISE_ALONE)
         weights /= weights.sum(axis=1, keepdims=True)
         scale = np.sqrt(inflation * terms.shape[1] * power / N_COSINES)
         low, high = np.zeros(len(terms)), scale.max(axis=1) * 1000
@@ -65,8 +68,8 @@ def slow_changes(terms: np.ndarray, confidence: float, longest: float) -> SlowCh
             within = (weights * (2 * stdtr(N_COSINES, middle[:, None] / scale) - 1)).sum(axis=1)
             low, high = np.where(within < confidence, middle, low), np.where(within < confidence, high, middle)
         slow = weights * (1 - 1 / inflation)
-        log_memory = np.log(np.where(memory > 0, memory, 1.0))
-        return SlowChanges(high, np.exp(slow @ log_memory / slow.sum(axis=1)), (slow * (memory >= longest)).sum(axis=1))
+        log_memory = log(np.where(memory > 0, memory, 1.0))
+        return SlowChanges(high, exp(slow @ log_memory / slow.sum(axis=1)), (slow * (memory >= longest)).sum(axis=1))
 
 
 @functools.cache
@@ -78,8 +81,8 @@ def _model(n_terms: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray
     cosines = np.cos(np.pi * (at[:, None] + 0.5) * np.arange(1, N_COSINES + 1) / n_terms) * np.sqrt(2 / n_terms)
     expected, inflation, memories = [np.ones(N_COSINES)], [1.0], [0.0]
     for memory in MEMORIES:
-        decay = np.exp(-1 / (memory * n_terms))
-        alike = decay ** np.abs(at[:, None] - at)
+        decay = math.exp(-1 / (memory * n_terms))
+        alike = exp(-np.abs(at[:, None] - at) / (memory * n_terms))
         alike *= (1 - decay) / (1 + decay)  # 1 at the lowest frequency, as noise
         of_cosines = np.einsum("ik,ij,jk->k", cosines, alike, cosines, optimize=True)
         for ratio in RATIOS:

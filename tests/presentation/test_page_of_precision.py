@@ -112,7 +112,7 @@ def test_whole_poses_have_the_numbers_of_poses(tmp_path: Path) -> None:
     page = Page(tmp_path / "report.html")
     result = sf.average_precision(truth, predictions)
     assert page.exact()[: len(POSES)] == result.summary[POSES].iloc[0].tolist()
-    few = "(6 sequences: too few for an interval of the combined number)"
+    few = "(no interval: fewer than 20 sequences, and a single large one may decide the combined number)"
     assert page.text[2] == f"AP is {result.summary['AP'].iloc[0]:.2%} {few}."
     assert "precision-categories" not in page.data["tables"], "there are no categories"
 

@@ -118,8 +118,8 @@ def test_an_own_metric_equals_the_built_in_one_of_the_same_formula(name: str, se
                 same(*(rows.loc[rows["metric"] == metric, column] for metric in both))
         compared = sf.compare(submissions, metrics=both, resamples=60)
         same(compared.leaderboard[name], compared.leaderboard["again"])
-        for column in ("estimate", "low", "high", "p_value"):
-            same(*(compared.pairs.loc[compared.pairs["metric"] == metric, column] for metric in both))
+        # The range of an own metric is not known, so its interval is another, and may be null.
+        same(*(compared.pairs.loc[compared.pairs["metric"] == metric, "estimate"] for metric in both))
         same(*(sf.leaderboard(submissions)[column] for column in both))
     finally:
         remove_own_metrics()

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ....scoring.few_sequences import FEW_SEQUENCES, held_in
+from ....scoring.few_sequences import held_in
 from ....scoring.registry import METRICS
 from ....support.labels import DASH
 from ....tables.match_tables import match_columns
@@ -72,17 +72,11 @@ def _with_interval(evaluation: Evaluation, value: str) -> str:
     rows = rows_of(evaluation.intervals, COMBINED)
     row = rows[rows["metric"] == evaluation.headline[0]].iloc[:1]
     [low, high] = texts(row[["metric", "estimate", "low", "high"]]).iloc[0][["low", "high"]]
-    n = int(row["n_sequences"].iloc[0])
     if value == DASH:
         return value
     if low != DASH:
         return f"{value} ({CONFIDENCE:.0%} interval {low} to {high})"
-    if "reason" in row and row["reason"].notna().all():
-        return f"{value} (no interval: {row['reason'].iloc[0]})"
-    if n < FEW_SEQUENCES:
-        few = f"{n:,} {'sequence' if n == 1 else 'sequences'}"
-        return f"{value} ({few}: too few for an interval of the combined number)"
-    return f"{value} (without an interval; the cautions below say why)"
+    return f"{value} (no interval: {row['reason'].iloc[0]})"
 
 
 def section(evaluation: Evaluation) -> Section:
