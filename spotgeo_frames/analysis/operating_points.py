@@ -115,7 +115,7 @@ def operating_point(
 
     >>> points[["precision_cross_validated", "precision_cross_validated_low", "precision_cross_validated_high"]].iloc[0]
     precision_cross_validated         0.895
-    precision_cross_validated_low     0.833
+    precision_cross_validated_low     0.822
     precision_cross_validated_high    0.936
     Name: 0, dtype: float64
     """

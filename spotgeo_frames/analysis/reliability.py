@@ -139,7 +139,7 @@ def calibration(
       predicted_score  mean_score  precision  precision_low  precision_high
     0   (0.129, 0.67]        0.54       0.30           0.26            0.34
     1    (0.67, 0.79]        0.74       0.86           0.83            0.89
-    2    (0.79, 0.99]        0.86       0.98           0.96            0.99
+    2    (0.79, 0.99]        0.86       0.98           0.95            0.99
     >>> found.summary[["expected_calibration_error", "low", "high", "by_chance"]].round(3)
        expected_calibration_error    low   high  by_chance
     0                        0.16  0.131  0.177      0.011

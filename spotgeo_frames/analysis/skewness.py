@@ -36,7 +36,7 @@ def reaches(quantile: np.ndarray, k: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
     >>> below, above = reaches(np.array([2.0, 2.0]), np.array([0.0, 0.3]))
     >>> below.round(2).tolist(), above.round(2).tolist()
-    ([2.0, 1.67], [2.0, 2.78])
+    ([2.0, 1.66], [2.0, 2.73])
     """
     return _inverse(quantile, k), -_inverse(-quantile, k)
 

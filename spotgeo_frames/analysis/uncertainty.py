@@ -132,7 +132,7 @@ def intervals(
     >>> sf.intervals(matches, metrics=["f1", "recall"]).round(2)[["metric", "estimate", "low", "high", "n_sequences"]]
        metric  estimate   low  high  n_sequences
     0      f1      0.82  0.78  0.85           60
-    1  recall      0.89  0.82  0.94           60
+    1  recall      0.89  0.77  0.94           60
     """
     answer, texts = interval_table(x, by, metrics, method, cluster, confidence, resamples, seed)
     for text in texts:
