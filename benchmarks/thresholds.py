@@ -9,6 +9,7 @@ docs/uncertainty.md has them.
 """
 
 import argparse
+import warnings
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -114,4 +115,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    warnings.simplefilter("ignore")
     main()
