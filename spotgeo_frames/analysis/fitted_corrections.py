@@ -15,7 +15,7 @@ from ..tables.annotations import Annotations
 from ..tables.checks import decoded
 from ..tables.messages import MOST_NAMED
 from .corrections import Correction, geometry, with_frames_shifted, with_names
-from .votes import frame_pairs, frame_votes, fullest, near, places_of
+from .votes import FramePairs, frame_pairs, frame_votes, fullest, near, places_of
 
 # What is said of sequences that have each other's predictions.
 EXCHANGED = "sequences are exchanged"
@@ -26,8 +26,8 @@ LEAST_OFF = 1.0
 # The least width of a peak of the logarithms of scales; it is larger where what matches is a larger share of places.
 SAME_LOGARITHM = 0.02
 
-# Two factors that differ by less are one.
-SAME_FACTOR = 0.005
+# Two factors that differ by less are one; the logarithm of the largest.
+SAME_FACTOR, MOST_SCALED = 0.005, 14.0
 
 # Of sequences and categories, the fewest predictions that lie where the objects of another one are, and how many
 # objects that are in several frames they have to be; and how many predictions of a sequence are looked at.
@@ -49,19 +49,26 @@ def of_offsets_and_scales(truth: Annotations, claims: pd.DataFrame, reach: float
         advice = f"predictions lie {dx:+.1f} px in x and {dy:+.1f} px in y from the truth: subtract that"
         corrected = claims.assign(x=claims["x"] - dx, y=claims["y"] - dy)
         yield Correction(f"coordinates are {np.hypot(dx, dy):.1f} px off", advice, truth, corrected, fitted=True)
+    factors = _factors(pairs, reach)
+    if factors is not None:
+        yield scaled_by(truth, claims, factors)
+
+
+def _factors(pairs: FramePairs, reach: float) -> np.ndarray | None:
+    """The two factors by which most predictions are scaled, if they are clear and not about 1."""
     positive = ((pairs.true > 0) & (pairs.claimed > 0)).all(axis=1)
-    logarithms = log(pairs.claimed[positive]) - log(pairs.true[positive])
-    if not len(logarithms):
-        return
-    width = max(SAME_LOGARITHM, reach / np.median(pairs.claimed[positive]) / 2)
+    if not positive.any():
+        return None
+    true, claimed = pairs.true[positive], pairs.claimed[positive]
+    logarithms = log(claimed) - log(true)
+    width = max(SAME_LOGARITHM, min(1.0, reach / max(float(np.median(true)), 1.0) / 2))
     peak = fullest(logarithms, pairs.weight[positive], width)
-    if peak is not None and peak.is_clear and np.abs(peak.place).max() > SAME_FACTOR:
-        agree = (np.abs(logarithms - peak.place) < width / 2).all(axis=1)
-        of_peak = pairs.true[positive][agree], pairs.claimed[positive][agree]
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # of coordinates that no picture has
-            factors = (of_peak[0] * of_peak[1]).sum(axis=0) / (of_peak[0] ** 2).sum(axis=0)
-        if (np.isfinite(factors) & (factors > 0)).all():
-            yield scaled_by(truth, claims, factors)
+    if peak is None or not peak.is_clear or not SAME_FACTOR < np.abs(peak.place).max() < MOST_SCALED:
+        return None
+    agree = (np.abs(logarithms - peak.place) < width / 2).all(axis=1)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        factors = (true[agree] * claimed[agree]).sum(axis=0) / (true[agree] ** 2).sum(axis=0)
+    return factors if np.isfinite(factors).all() and (factors > 0).all() else None
 
 
 def scaled_by(truth: Annotations, claims: pd.DataFrame, factors: np.ndarray) -> Correction:

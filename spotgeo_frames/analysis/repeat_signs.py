@@ -82,7 +82,8 @@ def neighbours(objects: pd.DataFrame, truth: pd.DataFrame, reach: float) -> Neig
     radius = np.full(len(one), reach)
     if has_boxes(one):
         radius = OF_BOX * np.sqrt(one["w"].abs().to_numpy() * one["h"].abs().to_numpy())
-    radius = np.minimum(radius, SHARE_OF_IMAGE * np.ptp(places[["x", "y"]], axis=0).min() if len(places) else 0.0)
+    image = np.ptp(places[["x", "y"]].to_numpy(), axis=0).min() if len(places) else 0.0
+    radius = np.maximum(np.minimum(radius, SHARE_OF_IMAGE * image), SAME_PLACE)
     first, second = near(places, places, 2 * float(radius.max(initial=0.0)))
     apart = first != second
     if "category" in one:

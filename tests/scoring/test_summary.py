@@ -261,8 +261,7 @@ def test_every_way_to_say_by() -> None:
     crossed = sf.summarize(MATCHES, by=[bins, "frame"])
     pd.testing.assert_frame_equal(sf.summarize(MATCHES, by={"truth_x": np.int64(3), "frame": None}), crossed)
     for function in (sf.intervals, sf.bias):
-        found = function(MATCHES, by={"truth_x": 3}, resamples=10)
-        pd.testing.assert_frame_equal(found, function(MATCHES, by=bins, resamples=10))
+        pd.testing.assert_frame_equal(function(MATCHES, by={"truth_x": 3}), function(MATCHES, by=bins))
     assert "by" in sf.summarize(pl.from_pandas(MATCHES), by=pl.Series(frame.to_list()))
     for wrong in (1, True):
         with refused(("by: truth_x", str(wrong))):
