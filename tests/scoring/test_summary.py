@@ -303,7 +303,8 @@ def test_leaderboard_in_the_competitions_order() -> None:
     )
     assert board[["rank", "name"]].to_numpy().tolist() == [[1, "c"], [2, "b"], [2, "d"], [4, "a"]]
     bounds = [f"{name}_{end}" for name in ("f1", "kelvins_mse") for end in ("low", "high")]
-    assert board.columns.tolist() == ["rank", "name", *NUMBERS, *bounds]
+    assert board.columns.tolist() == ["rank", "name", *NUMBERS, *bounds, "reason"]
+    assert board["reason"].str.contains("only one sequence").all()
     assert board[bounds].isna().all(axis=None), "nothing tells how other sequences differ"
     assert board.attrs == sf.match(truth, near).attrs
     assert sf.leaderboard({"a": sf.match(truth, near)}, exclude=[1])["n_sequences"].item() == 0
