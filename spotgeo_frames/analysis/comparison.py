@@ -127,22 +127,23 @@ def compare(
     leaderboard: one row for each submission, by highest f1, then lowest kelvins_mse (tracks and poses by HOTA, average
         precision by AP): `rank`, `name`, the metrics that `summarize` computes, `f1_low`, `f1_high`, `kelvins_mse_low`
         and `kelvins_mse_high` (the jackknife intervals of `intervals`), `reason` (why these are null, otherwise null),
-        and `apart_from_next`, whether its f1 differs from the f1 of the next row (p_adjusted below 1 - confidence; null
-        in the last row, and where the two were not compared).
+        and `apart_from_next`, whether its f1 differs from the f1 of the next row (p_adjusted at most 1 - confidence;
+        null in the last row, and where the two were not compared).
     pairs: one row for each pair and metric: `a`, `b` (the baseline, or the lower-ranked of the two), `metric`,
         `estimate` (the metric of `a` minus that of `b`), `low` and `high`, the differences that neither of two tests
-        rejects, `p_value`, the larger one of both, `p_adjusted` over all pairs and metrics (the least p-value of each
-        swap: Westfall and Young, 1993), and `reason`, why bounds are null, otherwise null. One test swaps the sequences
-        of both (studentised: Janssen, 1997, doi:10.1016/S0167-7152(97)00043-6; Chung and Romano, 2013,
-        doi:10.1214/13-AOS1090). The other leaves out one sequence at a time (t with the degrees of freedom of Bell and
-        McCaffrey, 2002, corrected for skewness: Hall, 1992, J. R. Stat. Soc. B 54, 221-228), and allows for what few
-        sequences cannot show: where fewer than six differ, the bounds are how many others may, times the range of the
-        metric. The interval excludes 0 just where p_value is at most 1 - confidence. Below six sequences p-values
-        cannot be below 0.05, and `low` and `high` are null. Where both submissions have the same rows, in whatever
-        order, the difference is 0 and its p-value 1. Tracks and poses have a column `of`, as in `intervals`:
-        "combined", "macro" (the mean of the sequences' own values, by leaving out, adjusted by Holm's method) and, up
-        to 20 sequences, "without NAME", the difference alone. Average precision has no "macro"; the jackknife's
-        pseudo-values of up to 100 groups of sequences (Tukey, 1958) are swapped and left out.
+        rejects, `p_value`, the larger one of both, `p_adjusted` over all pairs and metrics (the largest t and the least
+        p-value of each swap: Westfall and Young, 1993; Holm, 1979, where swaps are too few to tell), and `reason`, why
+        bounds are null, otherwise null. One test swaps the sequences of both (studentised: Janssen, 1997,
+        doi:10.1016/S0167-7152(97)00043-6; Chung and Romano, 2013, doi:10.1214/13-AOS1090). The other leaves out one
+        sequence at a time (t with the degrees of freedom of Bell and McCaffrey, 2002, corrected for skewness: Hall,
+        1992, J. R. Stat. Soc. B 54, 221-228), and allows for what few sequences cannot show: where fewer than six
+        differ, the bounds are how many others may, times the range of the metric. The interval excludes 0 just where
+        p_value is at most 1 - confidence. Below six sequences p-values cannot be below 0.05, and `low` and `high` are
+        null. Where both submissions have the same rows, in whatever order, the difference is 0 and its p-value 1.
+        Tracks and poses have a column `of`, as in `intervals`: "combined", "macro" (the mean of the sequences' own
+        values, by leaving out, adjusted by Holm's method) and, up to 20 sequences, "without NAME", the difference
+        alone. Average precision has no "macro"; the jackknife's pseudo-values of up to 100 groups of sequences (Tukey,
+        1958) are swapped and left out.
 
     Raises
     ------
@@ -256,4 +257,4 @@ def _apart(names: Sequence[str], pairs: pd.DataFrame, metric: str, confidence: f
     rows = pairs[pairs["metric"] == metric].dropna(subset="p_adjusted")
     p_adjusted = {frozenset((a, b)): p for a, b, p in zip(rows["a"], rows["b"], rows["p_adjusted"], strict=True)}
     to_next = [p_adjusted.get(frozenset(pair)) for pair in zip(names, [*names[1:], None], strict=True)]
-    return pd.Series([None if p is None else p < 1 - confidence for p in to_next], dtype="boolean")
+    return pd.Series([None if p is None else p <= 1 - confidence for p in to_next], dtype="boolean")

@@ -12,6 +12,8 @@ two-sided, as the package confseq has it (Howard, Ramdas, McAuliffe and Sekhon, 
 the two-sided error lies on each side.
 """
 
+import math
+
 import numpy as np
 
 # How many observations the prior of the mean is worth: about the narrowest from 20 to 200 observations.
@@ -42,7 +44,7 @@ def skewed_reach(reach: float, skewness: float) -> float:
     if skewness >= 0 or not np.isfinite(reach):
         return reach
     moved = 1 + skewness * (reach - skewness / 6)
-    return max(reach, 3 / skewness * (float(np.cbrt(moved)) - 1))
+    return max(reach, 3 / skewness * (math.cbrt(moved) - 1))
 
 
 def always_valid_low(values: np.ndarray, degrees_of_freedom: float, error: float) -> float:

@@ -62,8 +62,9 @@ def combined(evaluation: Evaluation, names: Sequence[str], tau: float, confidenc
     found = Intervals(*(values[:, :n] for values in found))
     with np.errstate(invalid="ignore"):
         most = functions.greatest[:n] * np.where(functions.totals[:n], found.n_weighted, 1.0)
-        high = np.where(of_errors, np.minimum(found.high + unseen * most, most), found.high)
-    unknown = of_errors & np.isnan(tau)
+        added = np.where(unseen > 0, unseen * most, 0.0)
+        high = np.where(of_errors, np.minimum(found.high + added, most), found.high)
+    unknown = of_errors & (np.isnan(tau) | np.isinf(high))
     return found._replace(low=np.where(unknown, np.nan, found.low), high=np.where(unknown, np.nan, high))
 
 
@@ -105,12 +106,14 @@ def functions_of(evaluation: Evaluation, names: Sequence[str], tau: float) -> Fu
     def weights(sums: NamedSums) -> np.ndarray:
         return np.stack([(metric.weight or family.counted)(sums) for metric in metrics], axis=-1)
 
+    totals = totals_among(names, evaluation)
+    greatest = np.array([_greatest(metric, tau) for metric in metrics])
     return Functions(
         lambda sums: metrics_of(sums, names, family),
         weights,
         np.array([metric.low for metric in metrics]),
-        np.array([_greatest(metric, tau) for metric in metrics]),
-        totals_among(names, evaluation),
+        np.where(totals & evaluation.in_clusters, np.inf, greatest),  # a cluster may have any count of sequences
+        totals,
     )
 
 
@@ -239,7 +242,11 @@ def clustered(evaluation: Evaluation, asked: Asked, cluster: str | None) -> Eval
     singles = evaluation.singles and evaluation.singles._replace(cell=cell[evaluation.singles.cell])
     sums = {name: added_rows(rows, cell, len(first)) for name, rows in evaluation.sums.items()}
     return evaluation._replace(
-        group=evaluation.group[first], sequence=array_of(labels.take(first)), sums=sums, singles=singles
+        group=evaluation.group[first],
+        sequence=array_of(labels.take(first)),
+        sums=sums,
+        singles=singles,
+        in_clusters=True,
     )
 
 

@@ -15,7 +15,7 @@ from ..tables.kinds import CALLER, same_kind_as
 from ..tables.table import Table
 from .confidence_sequences import always_valid_low
 from .contributions import FEWEST_DIFFERING, Pair, asked_pair, contributions_of, is_worse, pair_sign
-from .pair_tables import pair_table
+from .pair_tables import n_cells, pair_table
 from .same_rows import same_rows
 
 # The confidence of one-sided bounds. One look has the end of the 95% interval that `compare` gives.
@@ -154,7 +154,7 @@ def inferiority(
     is_same = bound.estimate == 0 and same_rows(x, baseline, exclude)
     if is_same:
         bound = Bound(0.0, 0.0)
-    elif always_valid and not np.isnan(bound.estimate):
+    elif always_valid and not np.isnan(bound.estimate) and n_cells(pair.group) > 1:
         at_all_times = bound_at_all_times(pair, bound.estimate)
         bound = at_all_times._replace(low=float(np.minimum(at_all_times.low, np.nan_to_num(bound.low, nan=np.inf))))
     passed = is_same or bool(bound.low > -margin)
@@ -181,7 +181,7 @@ def _one_look(pair: Pair, seed: int) -> Bound:
         return Bound(estimate, np.nan, "the metric is not defined")
     if not np.isnan(low):
         return Bound(estimate, low)
-    return Bound(estimate, low, row["reason"])
+    return Bound(estimate, low, None if pd.isna(row["reason"]) else row["reason"])
 
 
 def bound_at_all_times(pair: Pair, estimate: float) -> Bound:

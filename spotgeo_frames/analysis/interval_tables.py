@@ -105,23 +105,27 @@ def with_reasons(
     `n_sequences` (G,) says how many sequences each group has. Reasons that are there already stay.
     """
     n = np.broadcast_to(n_sequences[:, None], found.estimate.shape)
-    why = "fewer than two sequences count, or all agree and nothing tells how others differ"
-    if evaluation.family.lost:
-        why = lost_text(evaluation.family.lost)
-    elif np.isnan(tau) and not evaluation.of_result:
-        why += ", or tau is unknown because the table lost its notes"
     few = (n < FEWEST_COMBINED) & evaluation.of_result & (not are_means)
     reason = found.reason.copy()
     for rows, text in (
         (np.isnan(found.estimate), UNDEFINED),
         (n == 1, OF_ONE),
         (few, f"fewer than {FEWEST_COMBINED} sequences, and a single large one may decide the combined number"),
-        (np.isnan(found.low), why),
+        (np.isnan(found.low), _why(evaluation, tau)),
     ):
         reason[rows & (reason == None)] = text  # noqa: E711 - of each
     known = reason == None  # noqa: E711
     low, high = (np.where(known, bound, np.nan) for bound in (found.low, found.high))
     return found._replace(low=low, high=high, reason=reason)
+
+
+def _why(evaluation: Evaluation, tau: float) -> str:
+    """Why bounds of several sequences are null."""
+    if evaluation.family.lost:
+        return lost_text(evaluation.family.lost)
+    of_notes = np.isnan(tau) and not evaluation.of_result
+    lost_notes = ", or tau is unknown because the table lost its notes" if of_notes else ""
+    return f"fewer than two sequences count, or all agree and nothing tells how others differ{lost_notes}"
 
 
 def warning_texts(
@@ -140,14 +144,9 @@ def warning_texts(
     if evaluation.of_result:
         of_few += ", and combined numbers, which one large sequence may decide, have no interval"
         of_few += "; macro means have one" if evaluation.singles else ""
-    why = "fewer than two sequences count, or all agree and nothing tells how others differ"
-    if evaluation.family.lost:
-        why = lost_text(evaluation.family.lost)
-    elif np.isnan(tau):
-        why += ", or tau is unknown because the table lost its notes"
     texts = [
         (int((n_sequences == 1).sum()), of_one),
         (int(few.sum()), of_few),
-        (int(unknown.any(axis=1).sum()), f"null low and high of {', '.join(lost)}: {why}"),
+        (int(unknown.any(axis=1).sum()), f"null low and high of {', '.join(lost)}: {_why(evaluation, tau)}"),
     ]
     return [text if n_groups == 1 else f"{where} of {n_groups} groups have {text}" for where, text in texts if where]

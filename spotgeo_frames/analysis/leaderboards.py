@@ -48,9 +48,8 @@ def leaderboard(
 
     The intervals are those of `intervals`: `f1_low`, `f1_high`, `kelvins_mse_low` and `kelvins_mse_high`, or `HOTA_low`
     and `HOTA_high`. They are null where those are, such as below two sequences, and of HOTA below 20, and `reason` says
-    why. Average precision
-    has none here, because it takes several times as long; `compare` has it. A rank does not show that two submissions
-    differ, nor do intervals that overlap show that they are equal: `compare` tests that.
+    why. Average precision has none here, because it takes several times as long; `compare` has it. A rank does not show
+    that two submissions differ, nor do intervals that overlap show that they are equal: `compare` tests that.
 
     Raises
     ------

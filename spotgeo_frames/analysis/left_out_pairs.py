@@ -20,6 +20,9 @@ from ..scoring.match_sums import NamedSums
 from .jackknife import ROUNDING, Functions, clopper_pearson, degrees_of_freedom, left_out
 from .skewness import reaches, skewness_of, transformed
 
+# Why there is no difference.
+UNDEFINED = "the metric is not defined for one of the two"
+
 # With fewer sequences off an end of a metric's range, nothing tells how far off others may be.
 FEWEST_OFF = 4
 
@@ -60,6 +63,8 @@ class PairTests(NamedTuple):
         Their bounds; null where nothing is known of them.
     p_value
         Of a two-sided test that the difference is 0.
+    most
+        How far from 0 a difference may be; infinite where nothing limits it.
     reason
         Why bounds are null; None where they are not.
     """
@@ -68,6 +73,7 @@ class PairTests(NamedTuple):
     low: np.ndarray
     high: np.ndarray
     p_value: np.ndarray
+    most: np.ndarray
     reason: np.ndarray
 
 
@@ -123,11 +129,12 @@ def pair_tests(a: LeftOut, b: LeftOut, confidence: float, *, is_alone: bool = Fa
     for at in np.flatnonzero(least_p_value(n) > 1 - confidence):
         few_of = "1 sequence is" if n[at] == 1 else f"{n[at]} sequences are"
         reason[at] = f"{few_of} too few: swapping gives no p-value below {least_p_value(n[at]):.2g}"
-    reason[np.isnan(estimate)] = "the metric is not defined here"
+    reason[np.isnan(error)] = "the metric is not defined without one of the sequences"
+    reason[np.isnan(estimate)] = UNDEFINED
     known = np.array([text is None for text in reason], bool)
     low, high = (np.where(known, np.clip(bound, -width, width), np.nan) for bound in (low, high))
-    p_value = np.where(np.isnan(estimate), np.nan, np.fmax(p_value, least_p_value(n_differ)))
-    return PairTests(estimate, low, high, p_value, reason)
+    p_value = np.where(np.isnan(error), np.nan, np.fmax(p_value, least_p_value(n_differ)))
+    return PairTests(estimate, low, high, p_value, width, reason)
 
 
 def none_of(found: PairTests) -> PairTests:
@@ -135,7 +142,7 @@ def none_of(found: PairTests) -> PairTests:
     none = np.where(np.isnan(found.estimate), np.nan, 0.0)
     reason = found.reason.copy()
     reason[none == 0] = None
-    return PairTests(none, none, none, none + 1.0, reason)
+    return PairTests(none, none, none, none + 1.0, found.most, reason)
 
 
 def _shares(of: LeftOut) -> np.ndarray:

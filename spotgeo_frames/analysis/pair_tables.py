@@ -11,14 +11,17 @@ from ..scoring.match_sums import NamedSums
 from ..support.pandas_versions import TEXT, with_text
 from .adjusting import holm
 from .estimates import cells_of_means, functions_of, functions_of_means, linear, singles_of
-from .interval_tables import MOST_LEFT_OUT, OF_THE_REST
-from .left_out_pairs import PairTests, left_out_of, none_of, pair_tests
+from .interval_tables import MOST_LEFT_OUT, OF_THE_REST, lost_text
+from .left_out_pairs import UNDEFINED, PairTests, left_out_of, none_of, pair_tests
 from .resampling import aligned_sums, metrics_of, only_used
 from .submissions import labelled
 from .swaps import Curves, swap_tests
 
 # The numbers of a row of pairs.
 NUMBERS = ["estimate", "low", "high", "p_value", "p_adjusted"]
+
+# Why a difference is null that the two submissions alone would have.
+NOT_OF_ALL = "what the metric is made of is not known of all submissions; compare these two by themselves"
 
 
 class Group(NamedTuple):
@@ -108,7 +111,22 @@ def _swapped(
         of_sides = [of.summary[list(metrics)].to_numpy(np.float64)[0] for of in sides.values()]
         tests = tests._replace(estimate=np.stack([of_sides[a] - of_sides[b] for a, b in pairs]))
     found = [dict(zip(NUMBERS, values, strict=True)) for values in zip(*tests, strict=True)]
-    return [of | {"reason": test.reason} for of, test in zip(found, leaving_out, strict=True)]
+    lost = lost_text({name: None for of in sides.values() for name in of.family.lost}) if first.in_groups else None
+    return [
+        of | {"reason": _reasons(test.reason, of["estimate"], of["low"], lost)}
+        for of, test in zip(found, leaving_out, strict=True)
+    ]
+
+
+def _reasons(reasons: np.ndarray, estimate: np.ndarray, low: np.ndarray, lost: str | None) -> list[str | None]:
+    """Why bounds (metrics,) are null, also where only all submissions together, or average precision itself, tell."""
+
+    def reason(told: str | None, value: float, bound: float) -> str | None:
+        if np.isnan(value):
+            return told if told == UNDEFINED else NOT_OF_ALL
+        return (lost if told == UNDEFINED and lost else told) if np.isnan(bound) else None
+
+    return [reason(*row) for row in zip(reasons, estimate, low, strict=True)]
 
 
 def _left_out(

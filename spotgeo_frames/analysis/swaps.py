@@ -125,11 +125,13 @@ def swap_tests(
     statistics = np.stack([of_pair[2] for of_pair in found], axis=1)  # (swaps, pairs, metrics), the observed one first
     unknown = np.isnan(estimate)
     of_swaps = np.count_nonzero(statistics >= statistics[0] * (1 - BLUR), axis=0) / len(statistics)
-    p_value = np.where(unknown, np.nan, np.fmax(of_swaps, leaving_out.p_value))
+    p_value = np.where(unknown, np.nan, np.maximum(of_swaps, leaving_out.p_value))
     adjusted = np.full(p_value.shape, np.nan)
-    adjusted[~unknown] = _together(statistics[:, ~unknown], p_value[~unknown])
+    known = ~np.isnan(p_value)
+    adjusted[known] = _together(statistics[:, known], p_value[known])
     reach = _reach(error, statistics, 1 - confidence)
-    low, high = np.minimum(estimate - reach, leaving_out.low), np.maximum(estimate + reach, leaving_out.high)
+    low = np.maximum(np.minimum(estimate - reach, leaving_out.low), -leaving_out.most)
+    high = np.minimum(np.maximum(estimate + reach, leaving_out.high), leaving_out.most)
     kept = p_value > 1 - confidence + BLUR
     low, high = np.where(kept, np.minimum(low, 0), low), np.where(kept, np.maximum(high, 0), high)
     return SwapTests(estimate, low, high, p_value, adjusted)

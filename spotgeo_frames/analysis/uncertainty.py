@@ -174,11 +174,12 @@ def interval_table(
     else:
         evaluation = clustered(evaluation, asked, cluster)
         found = combined(evaluation, names, tau, confidence)
+        if method == "percentile":
+            found = _by_resampling(found, evaluation, names, resamples, confidence, seed)
         texts = warning_texts(found, names, n_sequences, tau, evaluation)
-        found = with_reasons(found, evaluation, tau, n_sequences)
+        n_cells = np.bincount(evaluation.group) if evaluation.in_clusters else n_sequences
+        found = with_reasons(found, evaluation, tau, n_cells)
     found = found._replace(estimate=_estimates(evaluation.summary, names))
-    if method == "percentile":
-        found = _by_resampling(found, evaluation, names, resamples, confidence, seed)
     if evaluation.of_result:
         of_means = None
         if evaluation.singles:

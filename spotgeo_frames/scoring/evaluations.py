@@ -108,6 +108,8 @@ class Evaluation(NamedTuple):
         Of average precision, whose cells are groups of sequences, how many sequences each cell has, (C,).
     lacking
         The own metrics that were asked for and are left out, each with what it asks for that the table lacks.
+    in_clusters
+        Whether cells may be several sequences, which are left out together.
     """
 
     family: Family
@@ -120,6 +122,7 @@ class Evaluation(NamedTuple):
     singles: Singles | None = None
     sizes: np.ndarray | None = None
     lacking: Mapping[str, str] = MappingProxyType({})
+    in_clusters: bool = False
 
     @property
     def n_sequences(self) -> np.ndarray:

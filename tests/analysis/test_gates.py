@@ -129,6 +129,12 @@ def test_always_valid_bounds_are_those_of_a_sequential_t_test() -> None:
     assert row["low"] < sf.non_inferiority(recall_table(new), recall_table(old), "recall", 0.3).table["low"].iloc[0]
 
 
+def test_one_sequence_has_no_bound_at_any_time() -> None:
+    found = sf.non_inferiority(recall_table([9]), recall_table([8]), "kelvins_mse", 0.1, always_valid=True)
+    assert not found.passed
+    assert found.table["low"].isna().all()
+
+
 def test_what_was_not_seen_may_be_worse() -> None:
     """A submission that was never worse passes no small margin at once, and says why."""
     fixed = sf.non_inferiority(recall_table([8] * 20), recall_table([8] * 18 + [2] * 2), "recall", 0.05)

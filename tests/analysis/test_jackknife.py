@@ -191,6 +191,15 @@ def test_clusters_are_left_out_as_a_whole() -> None:
         sf.compare({"a": nulls, "b": nulls}, cluster="night")
 
 
+def test_totals_of_clusters_have_no_upper_end() -> None:
+    """A cluster may have any count of sequences, so its share of the greatest total is not known."""
+    fn = np.arange(40) % 5 + 5
+    table = counted(10 - fn, fn, [0] * 40)
+    row = found_in(table.assign(night=table["sequence"] // 4), "kelvins_mse", cluster="night")
+    assert row["low"] < row["estimate"] == fn.sum() * TAU**2 / 10 < row["high"]
+    assert row["high"] - row["estimate"] < 1000
+
+
 def test_tracks_have_combined_numbers_the_macro_mean_and_those_without_each_sequence() -> None:
     lost = [0, 2, 4, 6, 3]
     result = tracked(lost)
@@ -214,6 +223,12 @@ def test_from_twenty_sequences_on_combined_numbers_have_intervals() -> None:
         found = sf.intervals(tracked([k % 7 for k in range(n)], 8), metrics=["IDF1"]).set_index("of")
         assert found.loc["combined", ["low", "high"]].notna().all() == (n >= 20)
         assert len(found) == 2 + (n if n <= 20 else 0), "of more sequences, each is one among many"
+
+
+def test_few_sequences_decide_the_combined_number_by_resampling_too() -> None:
+    found = sf.intervals(tracked([0, 2, 4, 6, 3]), metrics=["MOTA"], method="percentile", resamples=50).set_index("of")
+    assert found.loc["combined", ["low", "high"]].isna().all()
+    assert "fewer than 20 sequences" in found.loc["combined", "reason"]
 
 
 def test_the_macro_mean_is_one_of_sequences_whatever_the_clusters() -> None:

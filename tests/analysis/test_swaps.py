@@ -71,7 +71,7 @@ def plain_test(a: np.ndarray, b: np.ndarray) -> pd.DataFrame:
         by_least = stepped(p_values, lambda of, left: (of_swaps[:, left].min(axis=1) <= p_values[of] + 1e-9).mean())[k]
         by_holm = stepped(p_values, lambda of, left: min(len(left) * p_values[of], 1.0))[k]
         together = max(by_largest, min(max(by_least, p_values[k]), by_holm))
-        bounds = (low, high) if n >= 6 else (np.nan, np.nan)
+        bounds = (max(low, -1.0), min(high, 1.0)) if n >= 6 else (np.nan, np.nan)
         rows.append([estimate, *bounds, p_values[k], together])
     return pd.DataFrame(rows, METRICS, ["estimate", "low", "high", "p_value", "p_adjusted"])
 
@@ -169,8 +169,11 @@ def test_a_standard_error_of_zero() -> None:
 def test_swaps_that_leave_nothing_to_divide_by_count_as_large() -> None:
     """The second detector predicts in one sequence only; swapping that one leaves the first without predictions."""
     a, b = np.array([[3, 0, 1]] + [[0, 3, 0]] * 6), np.array([[2, 1, 0]] + [[1, 2, 2]] * 6)
-    found = compared(a, b)
-    assert found["p_value"].notna().all()
+    found = sf.compare({"a": table(a, b), "b": table(b, a)}, metrics=METRICS, baseline="b").pairs.set_index("metric")
+    assert found["estimate"].notna().all()
+    assert found.drop("precision")["p_value"].notna().all()
+    assert found.loc["precision", ["low", "high", "p_value", "p_adjusted"]].isna().all()
+    assert "not defined without one of the sequences" in found.loc["precision", "reason"]
     nothing = compared(np.array([[0, 3, 0]] * 7), b)
     assert nothing.loc["precision"].isna().all(), "of the first there is no precision"
     assert nothing.loc["recall"].notna().all()
@@ -250,3 +253,42 @@ def test_drawn_swaps_come_close_to_all() -> None:
             np.mean(np.array(t) >= observed * (1 - 1e-9)), plain_difference(parts(a, metric), parts(b, metric))[2]
         )
         assert p_value == pytest.approx(exact, abs=0.03)
+
+
+def test_differences_stay_inside_what_is_possible() -> None:
+    good, bad = np.array([[10, 0, 0]] * 6 + [[8, 2, 0]]), np.array([[0, 10, 0]] * 6 + [[2, 8, 0]])
+    row = compared(good, bad, ["recall"]).loc["recall"]
+    assert row["estimate"] < row["high"] == 1
+
+
+def test_where_few_sequences_differ_the_bounds_are_how_many_others_may() -> None:
+    """Two of 40 equal sequences are lost by the second: of Clopper and Pearson, none may favour it, or some."""
+    a, b = np.array([[5, 5, 0]] * 40), np.array([[5, 5, 0]] * 38 + [[0, 10, 0]] * 2)
+    row = compared(a, b, ["recall"]).loc["recall"]
+    favour_a, favour_b = (stats.beta.ppf(0.975, k + 1, 40 - k) for k in (2, 0))
+    assert row[["low", "high"]].tolist() == pytest.approx([-favour_b, favour_a])
+    assert row["p_value"] == pytest.approx(0.5, abs=0.05), "either both change sides, or neither"
+
+
+def test_where_one_submission_hardly_errs_others_may_be_lost() -> None:
+    """Twelve of 60 sequences lack one object, against none: others of the flawless detector may be lost wholly."""
+    flawless, other = np.array([[9, 0, 0]] * 60), np.array([[8, 1, 0]] * 12 + [[9, 0, 0]] * 48)
+    row = compared(flawless, other, ["recall"]).loc["recall"]
+    share = 12 / 540
+    assert row["low"] == pytest.approx(share - (1 - 0.025 ** (1 / 60)))
+    assert row["p_value"] == pytest.approx(2 * (1 - share) ** 60)
+
+
+def test_a_third_submission_that_makes_two_unknown_is_named() -> None:
+    keys = pd.MultiIndex.from_product([range(8), [1], range(2)], names=["sequence", "frame", "object"])
+    truth = keys.to_frame(index=False).assign(x=lambda t: 50.0 * t["object"], y=0.0, bright=lambda t: t["object"] == 1)
+    found = truth.drop(columns="bright")
+    alarms = pd.concat([found, found.head(3).assign(y=90.0, object=9)])
+    sides = {"all": found, "some": found[found["sequence"] > 2], "alarms": alarms}
+    matches = {name: sf.match(truth, side) for name, side in sides.items()}
+    pairs = sf.compare(matches, metrics=["f1"], by="truth_bright").pairs
+    assert pairs["estimate"].isna().all()
+    assert pairs["reason"].notna().all()
+    assert pairs.loc[0, "reason"].endswith("compare these two by themselves")
+    del matches["alarms"]
+    assert sf.compare(matches, metrics=["f1"], by="truth_bright").pairs["low"].notna().all()
