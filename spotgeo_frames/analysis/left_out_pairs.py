@@ -129,11 +129,12 @@ def pair_tests(a: LeftOut, b: LeftOut, confidence: float, *, is_alone: bool = Fa
     for at in np.flatnonzero(least_p_value(n) > 1 - confidence):
         few_of = "1 sequence is" if n[at] == 1 else f"{n[at]} sequences are"
         reason[at] = f"{few_of} too few: swapping gives no p-value below {least_p_value(n[at]):.2g}"
-    reason[np.isnan(error)] = "the metric is not defined without one of the sequences"
+    reason[np.isnan(error) & (n > 1)] = "the metric is not defined without one of the sequences"
     reason[np.isnan(estimate)] = UNDEFINED
     known = np.array([text is None for text in reason], bool)
     low, high = (np.where(known, np.clip(bound, -width, width), np.nan) for bound in (low, high))
-    p_value = np.where(np.isnan(error), np.nan, np.fmax(p_value, least_p_value(n_differ)))
+    untested = np.isnan(estimate) | (np.isnan(error) & (n > 1))
+    p_value = np.where(untested, np.nan, np.fmax(p_value, least_p_value(n_differ)))
     return PairTests(estimate, low, high, p_value, width, reason)
 
 

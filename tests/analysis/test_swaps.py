@@ -283,7 +283,7 @@ def test_a_third_submission_that_makes_two_unknown_is_named() -> None:
     keys = pd.MultiIndex.from_product([range(8), [1], range(2)], names=["sequence", "frame", "object"])
     truth = keys.to_frame(index=False).assign(x=lambda t: 50.0 * t["object"], y=0.0, bright=lambda t: t["object"] == 1)
     found = truth.drop(columns="bright")
-    alarms = pd.concat([found, found.head(3).assign(y=90.0, object=9)])
+    alarms = pd.concat([found, found[found["object"] == 0].head(3).assign(y=90.0, object=9)])
     sides = {"all": found, "some": found[found["sequence"] > 2], "alarms": alarms}
     matches = {name: sf.match(truth, side) for name, side in sides.items()}
     pairs = sf.compare(matches, metrics=["f1"], by="truth_bright").pairs
