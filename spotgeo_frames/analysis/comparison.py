@@ -137,9 +137,10 @@ def compare(
         doi:10.1016/S0167-7152(97)00043-6; Chung and Romano, 2013, doi:10.1214/13-AOS1090). The other leaves out one
         sequence at a time (t with the degrees of freedom of Bell and McCaffrey, 2002, corrected for skewness: Hall,
         1992, J. R. Stat. Soc. B 54, 221-228), and allows for what few sequences cannot show: where fewer than six
-        differ, the bounds are how many others may, times the range of the metric. The interval excludes 0 just where
-        p_value is at most 1 - confidence. Below six sequences p-values cannot be below 0.05, and `low` and `high` are
-        null. Where both submissions have the same rows, in whatever order, the difference is 0 and its p-value 1.
+        sequences differ, the bounds are the largest plausible share of sequences that differ, times the range of the
+        metric. The interval excludes 0 just where p_value is at most 1 - confidence. Below six sequences p-values
+        cannot be below 0.05, and `low` and `high` are null. Where both submissions have the same rows, in whatever
+        order, the difference is 0 and its p-value 1.
         Tracks and poses have a column `of`, as in `intervals`: "combined", "macro" (the mean of the sequences' own
         values, by leaving out, adjusted by Holm's method) and, up to 20 sequences, "without NAME", the difference
         alone. Average precision has no "macro"; the jackknife's pseudo-values of up to 100 groups of sequences (Tukey,

@@ -16,6 +16,8 @@ import math
 
 import numpy as np
 
+from ..support.elementary import exp, log
+
 # How many observations the prior of the mean is worth: about the narrowest from 20 to 200 observations.
 PRIOR = 3.0
 
@@ -30,7 +32,7 @@ def always_valid_reach(n: np.ndarray | float, error: float) -> np.ndarray:
     n = np.asarray(n, np.float64)
     with np.errstate(all="ignore"):
         share = PRIOR / (PRIOR + n)
-        grown = (1 / (2 * error * np.sqrt(share))) ** (2 / n)
+        grown = exp(-log(2 * error * np.sqrt(share)) * 2 / n)
         return np.where(grown * share < 1, np.sqrt((n - 1) * (grown - 1) / (1 - grown * share)), np.inf)
 
 
@@ -58,5 +60,5 @@ def always_valid_low(values: np.ndarray, degrees_of_freedom: float, error: float
     squares = float((apart**2).sum())
     if n < 2 or not np.isfinite(reach) or not squares > 0:
         return np.nan
-    skewness = float((apart**3).sum()) / squares**1.5
+    skewness = float((apart**2 * apart).sum()) / squares**1.5
     return float(values.mean() - skewed_reach(reach, skewness) * np.sqrt(squares / (n * (n - 1))))

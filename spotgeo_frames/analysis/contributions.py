@@ -93,7 +93,7 @@ def contributions_of(pair: Pair) -> Contributions:
         together = metrics_of(sums.named(total), names, x.family)[:, 0]
         left = metrics_of(sums.named(total - sums.values), names, x.family)[..., 0]
         if is_total:  # without a sequence it is that of n - 1
-            left = left * (n / (n - 1))
+            left = left * (n / (n - 1) if n > 1 else np.nan)
         alone = metrics_of(sums.named(sums.values), names, x.family)[..., 0]
         weights = functions.weights(sums.named(sums.values))[..., 0]
         shares = np.ones((n, 1)) if is_total else (weights / weights.sum(axis=0)).sum(axis=1, keepdims=True)

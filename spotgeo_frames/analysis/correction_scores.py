@@ -84,8 +84,8 @@ def by_sequence(found: Score) -> pd.DataFrame:
     return pd.DataFrame({"tp": hits, "n": rows, "f1": 2 * hits / np.maximum(rows, 1)}, index=names)
 
 
-def gained_objects(before: Score, after: Score, rule: Rule) -> int:
-    """How many true objects have more hits after a correction, less those that have fewer.
+def gained_objects(before: Score, after: Score, rule: Rule) -> tuple[int, int]:
+    """How many true objects have more hits after a correction, and how many have fewer.
 
     The joints of a person lie together, so one person is one piece of evidence.
     """
@@ -94,7 +94,8 @@ def gained_objects(before: Score, after: Score, rule: Rule) -> int:
         matches = counted_table(found.counting, found.pairs, rule, ["truth_object"])
         hits = dataframe_of(matches)[[*FRAME_KEY, "truth_object"]][matches["outcome"] == TP]
         n_hits.append(hits.groupby([*FRAME_KEY, "truth_object"]).size())
-    return int(np.sign(n_hits[1].sub(n_hits[0], fill_value=0)).sum())
+    gain = n_hits[1].sub(n_hits[0], fill_value=0)
+    return int((gain > 0).sum()), int((gain < 0).sum())
 
 
 def _counting(truth: Annotations, claims: pd.DataFrame, rule: Rule) -> WithoutCrowds:

@@ -94,21 +94,23 @@ def non_inferiority(
     margin
         How much worse is still good enough, in the unit of the metric; 0 or more.
     always_valid
-        Whether the bound may be looked at again and again while sequences are added, as nightly checks do. Of bounds
-        that are looked at after each of ten batches, one in ten is wrong at some time; of these, at most one in forty
-        is, however often they are looked at. The price: the bound is about 1.6 times as far from the estimate with 20
-        to 200 equal sequences, and 1.95 times with 10; farther with fewer, or where differences are skewed.
+        Whether the bound may be looked at again and again while sequences are added, as nightly checks do. If you look
+        after each of ten batches, the bound is too good at some look in one of ten series, or in half of them where
+        failures are rare. With `always_valid`, it is in at most one of forty. The price: the bound is about 1.6 times
+        as far from the estimate with 20 to 200 equal sequences, and 1.95 times with 10; farther with fewer, or where
+        differences are skewed.
     seed
         Equal seeds give equal results.
 
     Returns
     -------
     NonInferiority. `passed` is True where the lower end of the 95% interval of the difference, counted so that more is
-    better, lies above minus the margin (Schuirmann, 1987, doi:10.1007/BF01068419). It is that of `compare`, a one-sided
-    bound of 97.5%, and needs six sequences. With `always_valid` it comes from a sequential t test (Lindon et al., 2022,
-    arXiv:2210.08589) with Hall's (1992) correction for skewness, and needs at least seven sequences of equal size. If
-    `x` is then worse in fewer than four sequences, the bound allows for worse ones that were not seen. Submissions with
-    the same rows, in whatever order, differ by 0, so `low` is 0 and every margin is passed.
+    better, lies above minus the margin (Schuirmann, 1987, doi:10.1007/BF01068419). `compare` gives the same interval.
+    Its lower end is a one-sided bound of 97.5%. It needs at least six sequences. With `always_valid` it comes from a
+    sequential t test (Lindon et al., 2022, arXiv:2210.08589) with Hall's (1992) correction for skewness, and needs at
+    least seven sequences of equal size. If `x` is then worse in fewer than four sequences, the bound allows for worse
+    ones that were not seen. Submissions with the same rows, in whatever order, differ by 0, so `low` is 0 and every
+    margin is passed.
     `table` has one row: `metric`; `estimate`, the difference of x minus the baseline, with its sign changed where less
     is better; `low`, its bound, null where the data do not tell; `margin`; `passed`; and `reason`, why the gate is not
     passed, otherwise null.

@@ -121,7 +121,7 @@ def jackknife(
         squares = added_rows(changes**2, group, n_groups)
         error = np.hypot(np.sqrt((n_weighted - 1) / n_weighted * squares), further)
         freedom = degrees_of_freedom(weights, group, n_groups)
-        skewness = skewness_of(squares, added_rows(changes**3, group, n_groups), freedom)
+        skewness = skewness_of(squares, added_rows(changes**2 * changes, group, n_groups), freedom)
         total = added_rows(weights, group, n_groups)
         n_effective = total**2 / added_rows(weights**2, group, n_groups)
         largest = np.zeros_like(total)

@@ -107,7 +107,7 @@ def pair_tests(a: LeftOut, b: LeftOut, confidence: float, *, is_alone: bool = Fa
         error = np.sqrt((n - 1) / n * squares)
         error[error <= ROUNDING * np.where(np.isfinite(width), width, np.abs(estimate))] = 0.0
         freedom = degrees_of_freedom(shares, np.zeros(len(shares), np.int64), 1)[0]
-        k = skewness_of(squares, (changes**3).sum(axis=0), freedom)
+        k = skewness_of(squares, (changes**2 * changes).sum(axis=0), freedom)
         low, high, p_value = _student(estimate, error, freedom, k, confidence)
         if is_alone:
             plain = _student(estimate, error, freedom, np.zeros_like(k), confidence)

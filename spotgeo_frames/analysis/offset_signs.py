@@ -176,7 +176,10 @@ def _scale(
 ) -> Iterator[Suspicion]:
     """The scale that explains the errors better than an offset does."""
     place, error = _centres(hits)
-    slope = (place * error).sum(axis=0) / (place**2).sum(axis=0)
+    squares = (place**2).sum(axis=0)
+    if not (squares > 0).all():
+        return
+    slope = (place * error).sum(axis=0) / squares
     of_offset = np.sum((error - error.mean(axis=0)) ** 2)
     of_scale = np.sum((error - slope * place) ** 2)
     if of_offset > 0 and len(hits) * np.log(of_offset / max(of_scale, 1e-9 * of_offset)) > SURE_RATIO:

@@ -85,11 +85,11 @@ def sample_size(
     Returns
     -------
     DataFrame of the kind of `x` with one row: `metric`, `margin`, `power`, `standard_error` (of the difference in the
-    pilot), `n_pilot` (its sequences), and `n_sequences`, how many sequences like them to plan with for a two-sided test
-    at 5% that sees the margin. A pilot knows its standard error only roughly; in four of five pilots and more,
-    `n_sequences` is enough for this power. What is really needed lies between `n_sequences_low` and
-    `n_sequences_high` (in 94% and more of simulated pilots). All three are null where the pilot does not tell, and
-    `reason` says why: where fewer than four sequences differ, for instance.
+    pilot), `n_pilot` (its sequences), and `n_sequences`, how many such sequences a two-sided test at 5% needs to see
+    the margin with this power. A pilot knows its standard error only roughly; in four of five pilots and more,
+    `n_sequences` is enough. What is really needed lies between `n_sequences_low` and `n_sequences_high` (in 94% and
+    more of simulated pilots). All three are null where the pilot does not tell, and `reason` says why: where fewer than
+    four sequences differ, for instance.
 
     Raises
     ------

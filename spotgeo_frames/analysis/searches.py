@@ -46,6 +46,9 @@ FAR_WORSE, AS_GOOD, TIMES = 0.5, 0.7, 2.0
 # A correction that loses more than this share of the hits that it gains is one of some sequences.
 MOST_LOST = 0.2
 
+# How many times the root of the lost hits a correction has to gain more: nearly four standard deviations of a shuffle.
+SHUFFLED = 4.0
+
 
 def reach_of(rule: Rule) -> float:
     """The distance (px) within which coordinates agree."""
@@ -95,9 +98,9 @@ def _suspicion_of_some(
 
 
 def _best_guess(
-    truth: Annotations, claims: pd.DataFrame, now: Score, rule: Rule, tracks: bool
+    truth: Annotations, claims: pd.DataFrame, now: Score, rule: Rule, tracks: bool, evidence: str = "gained objects"
 ) -> tuple[Correction, Score] | None:
-    """The correction that helps most, if it helps enough, and its score."""
+    """The correction that helps most, if it helps enough, and its score; `evidence` says what is enough."""
     needed = max(GAIN, min(SHARE_OF_MISSING * (1 - now.f1), now.f1))
     if highest_f1(now, rule) - now.f1 < needed:
         return None
@@ -106,7 +109,10 @@ def _best_guess(
     found = best_correction(guesses, rule, now.f1, now.f1 + needed - ROUNDING)
     if found is None or found[1].f1 - now.f1 < needed:
         return None
-    return found if enough("gained objects", gained_objects(now, found[1], rule)) else None
+    n_gained, n_lost = gained_objects(now, found[1], rule)
+    # Near the limit of the rule any correction shuffles hits, and the best of many gains some by chance.
+    by_chance = SHUFFLED * np.sqrt(n_lost)
+    return found if enough(evidence, n_gained - n_lost - by_chance) else None
 
 
 def _in_some_sequences(
@@ -122,7 +128,7 @@ def _in_some_sequences(
     if not len(bad[0].objects) or not len(bad[1]):
         return
     before = score(*bad, rule)
-    guess = _best_guess(*bad, before, rule, tracks)
+    guess = _best_guess(*bad, before, rule, tracks, "gained objects there")
     if guess is None:
         return
     correction, after = guess

@@ -33,6 +33,10 @@ STEPS = 50
 # The least share of frames with more truths than any frame has predictions for which a cap is suspected.
 LEAST_CAPPED = 0.02
 
+# In what share of such frames, at least, there are as many predictions as a cap allows; and where it allows fewer than
+# so many, which chance often reaches.
+FULL, NEARLY_ALL_FULL, FEW_IN_FRAME = 0.5, 0.8, 4
+
 # In what share of sequences, at least, the counts of the side that is the truth do not change; and in what share of
 # those of the other side, at most.
 STEADY, UNSTEADY = 0.9, 0.6
@@ -164,9 +168,11 @@ def capped(truth: pd.DataFrame, claims: pd.DataFrame, now: float) -> Iterator[Su
     n_truth, n_claims = counts_of(truth), counts_of(claims)
     most = int(n_claims.max()) if len(n_claims) else 0
     more_there = n_truth.index[n_truth > most]
-    full = int((n_claims.reindex(more_there) == most).sum())
-    told = enough("frames", len(more_there)) and len(more_there) >= LEAST_CAPPED * len(n_truth)
-    if most and told and full >= len(more_there) / 2:
+    is_full = n_claims.reindex(more_there) == most
+    full, of_sequences = int(is_full.sum()), is_full.groupby("sequence").mean()  # frames of a sequence are alike
+    told = enough("frames", len(more_there)) and enough("capped sequences", len(of_sequences))
+    told &= len(more_there) >= LEAST_CAPPED * len(n_truth)
+    if most and told and of_sequences.mean() >= (FULL if most >= FEW_IN_FRAME else NEARLY_ALL_FULL):
         reason = (
             f"no frame has more than {most} predictions, and {full:,} of the {len(more_there):,} frames with more "
             f"truths have exactly {most}"

@@ -47,7 +47,8 @@ def transformed(t: np.ndarray, k: np.ndarray) -> np.ndarray:
     >>> transformed(np.array([2.0, 2.0]), np.array([0.0, 0.3])).round(2).tolist()
     [2.0, 2.48]
     """
-    return t + k * t**2 / 3 + k**2 * t**3 / 27 + k / 6
+    kt = k * t
+    return t + t * kt / 3 + t * kt**2 / 27 + k / 6  # products, since powers of three round otherwise on some processors
 
 
 def _inverse(x: np.ndarray, k: np.ndarray) -> np.ndarray:

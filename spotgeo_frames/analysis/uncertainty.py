@@ -103,11 +103,11 @@ def intervals(
     -------
     DataFrame of the match table's kind with one row for each group and metric: the `by` columns, `metric`, `estimate`
     (the value that `summarize` computes), `low` and `high` (the bounds of the interval), and what they rest on:
-    `n_sequences`, the count of sequences that have rows in the group; `n_effective`, of as many sequences of equal size
-    their weights would be as even; `degrees_of_freedom`; `largest_share`, the greatest share that one sequence has of
-    all weights. Bounds are null where nothing is known of them; `reason` says why, and is null elsewhere. Warnings tell
-    of nulls, and of fewer than 20 sequences or 5 degrees of freedom. The notes (`attrs`) say which `question` the
-    intervals answer.
+    `n_sequences`, the count of sequences that have rows in the group; `n_effective`, how many sequences of equal size
+    would tell as much; `degrees_of_freedom`; `largest_share`, the greatest share that one sequence has of all weights.
+    Bounds are null where nothing is known of them; `reason` says why, and is null elsewhere. Warnings tell of nulls,
+    and of fewer than 20 sequences or 5 degrees of freedom. The notes (`attrs`) say which `question` the intervals
+    answer.
 
     Tracks and poses have a column `of`: "combined" (its interval is null below 20 sequences, of which a single one may
     decide it), "macro", the mean over sequences of each one's own value (the mean sequence is another question), and,

@@ -68,7 +68,8 @@ def sampled(claims: pd.DataFrame, n_compared: float) -> pd.DataFrame:
     """Predictions spread over all of them; each is compared with `n_compared` truths. Their `weight` adds up to all."""
     n = int(max(1, min(VOTERS, MOST_PAIRS / max(n_compared, 1.0))))
     step = max(1, len(claims) // n)
-    return claims.iloc[::step].assign(weight=float(step))
+    voters = claims.iloc[::step]
+    return voters.assign(weight=len(claims) / max(len(voters), 1))
 
 
 def frame_pairs(truth: pd.DataFrame, claims: pd.DataFrame) -> FramePairs:

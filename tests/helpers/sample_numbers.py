@@ -51,6 +51,13 @@ def of_matches(name: str, matches: pd.DataFrame, other: pd.DataFrame, by: Any) -
     columns = [column for column in matches if column.startswith("frame_")]
     yield f"{name}: worst_slices", sf.worst_slices(matches, columns)
     yield f"{name}: calibration", sf.calibration(matches)
+    for word in ("f1", "recall"):
+        yield f"{name}: gate, {word}", sf.non_inferiority(matches, other, word, 0.1).table
+        yield (
+            f"{name}: gate at all times, {word}",
+            sf.non_inferiority(matches, other, word, 0.1, always_valid=True).table,
+        )
+        yield f"{name}: plan, {word}", sf.sample_size(matches, word, 0.05, other)
     yield f"{name}: sums", sf.sums(matches)
 
 
