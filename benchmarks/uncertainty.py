@@ -79,6 +79,9 @@ def _heads(names: Sequence[str]) -> str:
     return "".join(f"{name:>14}" for name in names)
 
 
+# Draws what two detectors make of the same sequences.
+Pair = Callable[..., Sequence[Counts]]
+
 # How many long sequences are evaluated together.
 AT_ONCE = 100
 
@@ -110,36 +113,40 @@ def functions_of_detections(metric: str) -> Functions:
 
 def p_values(replicates: int) -> None:
     """How often p-values of pairs are at most 0.05, and how often intervals of differences hold the true one."""
+
+    def shares(pair: Pair, metric: str, true: float, n: int) -> str:
+        small = held = 0
+        for seed in range(replicates):
+            tests = pair_of(pair_sums(pair(np.random.default_rng([seed, n, 7]), n)), metric, seed)
+            small += tests.p_value[0, 0] <= 0.05
+            held += tests.low[0, 0] <= true <= tests.high[0, 0]
+        return f"{small / replicates:6.1%} ({held / replicates:.0%})"
+
     print(f"p-values of at most 0.05 (intervals that hold the true difference), {replicates:,} replicates")
-    print(f"  {'pair':34}" + _heads([f"n = {n}" for n in (6, *SIZES[1:])]))
-    for name, (pair, metric) in PAIRS.items():
-        true = _true_difference(pair, metric)
-        shares = []
-        for n in (6, *SIZES[1:]):
-            small = held = 0
-            for seed in range(replicates):
-                tests = pair_of(pair_sums(pair(np.random.default_rng([seed, n, 7]), n)), metric, seed)
-                small += tests.p_value[0, 0] <= 0.05
-                held += tests.low[0, 0] <= true <= tests.high[0, 0]
-            shares.append(f"{small / replicates:6.1%} ({held / replicates:.0%})")
-        print(f"  {name:34}" + "".join(f"{share:>14}" for share in shares), flush=True)
+    _print_pairs(shares)
 
 
 def gates(replicates: int) -> None:
     """How often a gate passes whose margin is what the second detector is worse by, or better."""
+
+    def share(pair: Pair, metric: str, true: float, n: int) -> str:
+        passed = 0
+        for seed in range(replicates):
+            sums = pair_sums(pair(np.random.default_rng([seed, n, 13]), n))
+            passed += pair_of(sums, metric, seed, [(1, 0)]).low[0, 0] > -true
+        return f"{passed / replicates:.1%}"
+
     print(f"gates at the margin that pass (asked: 2.5%), {replicates:,} replicates")
-    print(f"  {'pair':34}" + _heads([f"n = {n}" for n in (6, *SIZES[1:])]))
+    _print_pairs(share)
+
+
+def _print_pairs(shares: Callable[[Pair, str, float, int], str]) -> None:
+    """Prints what comes out for each pair and count of sequences, from the pair, its metric and true difference."""
+    counts = (6, *SIZES[1:])
+    print(f"  {'pair':34}" + _heads([f"n = {n}" for n in counts]))
     for name, (pair, metric) in PAIRS.items():
         true = _true_difference(pair, metric)
-        shares = []
-        for n in (6, *SIZES[1:]):
-            passed = 0
-            for seed in range(replicates):
-                sums = pair_sums(pair(np.random.default_rng([seed, n, 13]), n))
-                tests = pair_of(sums, metric, seed, [(1, 0)])
-                passed += tests.low[0, 0] > -true
-            shares.append(passed / replicates)
-        print(f"  {name:34}" + "".join(f"{share:14.1%}" for share in shares), flush=True)
+        print(f"  {name:34}" + _heads([shares(pair, metric, true, n) for n in counts]), flush=True)
 
 
 def families(replicates: int) -> None:
@@ -160,7 +167,7 @@ def families(replicates: int) -> None:
         print(f"  {name:34}" + "".join(f"{share:14.1%}" for share in shares), flush=True)
 
 
-def _true_difference(pair: Callable[..., Sequence[Counts]], metric: str) -> float:
+def _true_difference(pair: Pair, metric: str) -> float:
     """By how much the first detector of a pair is better over very many sequences."""
     many = pair_sums(pair(np.random.default_rng(99), 400_000))
     one, other = functions_of_detections(metric).values(many.named(many.values.sum(axis=0)))[:, 0]

@@ -20,7 +20,7 @@ from ..tables.schema import FRAME_KEY
 from ..tables.selections import By
 from .estimates import OF_ERRORS, finer, functions_of
 from .interval_tables import UNDEFINED
-from .jackknife import ROUNDING, Intervals, added_rows, bounds
+from .jackknife import ROUNDING, Intervals, added_rows, bounds, without_each
 from .slow_changes import N_COSINES, SlowChanges, slow_changes
 
 # How many pieces a sequence is cut into.
@@ -150,15 +150,12 @@ def _contributions(pieces: Pieces, estimate: np.ndarray, names: Sequence[str], t
     evaluation = pieces.evaluation
     functions = functions_of(evaluation, names, tau)
     group, n_groups = evaluation.group, evaluation.n_groups
-    totals = {name: added_rows(rows, group, n_groups) for name, rows in evaluation.sums.items()}
-    whole = functions.values(totals)
-    left = functions.values({name: totals[name][group] - rows for name, rows in evaluation.sums.items()})
-    change = whole[group] - left
     # A total is to be that of the whole sequence, also where it adds up means of sequences, here of pieces.
     n_pieces = np.bincount(group, minlength=n_groups)[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
-        of_total = (change - whole[group] / n_pieces[group]) * (estimate / whole)[group]
-    change = np.nan_to_num(np.where(functions.totals, of_total, change))
+        whole, changes, _ = without_each(evaluation.sums, group, n_groups, functions)
+        scale = np.where(functions.totals, (n_pieces - 1) / n_pieces * (estimate / whole), 1.0)
+    change = np.nan_to_num(-changes * scale[group])
     terms = np.zeros((n_groups, len(names), max(N_PIECES, int(pieces.piece.max(initial=0)) + 1)))
     terms[group, :, pieces.piece] = change
     return terms

@@ -12,11 +12,10 @@ two-sided, as the package confseq has it (Howard, Ramdas, McAuliffe and Sekhon, 
 the two-sided error lies on each side.
 """
 
-import math
-
 import numpy as np
 
 from ..support.elementary import exp, log
+from .skewness import reaches
 
 # How many observations the prior of the mean is worth: about the narrowest from 20 to 200 observations.
 PRIOR = 3.0
@@ -39,14 +38,13 @@ def always_valid_reach(n: np.ndarray | float, error: float) -> np.ndarray:
 def skewed_reach(reach: float, skewness: float) -> float:
     """The reach in standard errors that allows for a long tail below; never less than `reach`.
 
-    `skewness` is that of the mean: the sum of the cubes of centred values over the root of the cubed sum of their
-    squares. The cubic transformation of t that takes the skewness out (Hall, 1992, Journal of the Royal Statistical
-    Society B 54, 221-228) is solved for t.
+    `skewness` is k of `skewness.py`, as large as it is: the sum of the cubes of centred values over the root of the
+    cubed sum of their squares.
     """
-    if skewness >= 0 or not np.isfinite(reach):
+    if not np.isfinite(reach):
         return reach
-    moved = 1 + skewness * (reach - skewness / 6)
-    return max(reach, 3 / skewness * (math.cbrt(moved) - 1))
+    below, _ = reaches(np.array(reach), np.array(skewness))
+    return max(reach, float(below))
 
 
 def always_valid_low(values: np.ndarray, degrees_of_freedom: float, error: float) -> float:

@@ -13,9 +13,9 @@ import numpy as np
 from ..scoring.evaluations import texts_of
 from ..scoring.registry import Metric
 from .estimates import functions_of, linear, totals_among
-from .jackknife import degrees_of_freedom
+from .jackknife import degrees_of_freedom, without_each
 from .pair_tables import Group
-from .resampling import BLUR, aligned_sums, check_metrics, metrics_of, own_among
+from .resampling import BLUR, aligned_sums, check_metrics, own_among
 from .submissions import submissions
 
 # Where fewer sequences differ, or are worse, chance alone decides what they show of others: simulated in
@@ -88,21 +88,21 @@ def contributions_of(pair: Pair) -> Contributions:
     x, names = evaluations["x"], [pair.metric]
     functions, [is_total] = functions_of(x, names, pair.tau), totals_among(names, x)
     sums = aligned_sums(evaluations)
-    n, total = len(sums.values), sums.values.sum(axis=0)
+    sides = [sums.named(sums.values[:, at]) for at in (0, 1)]
+    n = len(sums.values)
+    one_group = np.zeros(n, np.int64)
     with np.errstate(all="ignore"):
-        together = metrics_of(sums.named(total), names, x.family)[:, 0]
-        left = metrics_of(sums.named(total - sums.values), names, x.family)[..., 0]
-        if is_total:  # without a sequence it is that of n - 1
-            left = left * (n / (n - 1) if n > 1 else np.nan)
-        alone = metrics_of(sums.named(sums.values), names, x.family)[..., 0]
-        weights = functions.weights(sums.named(sums.values))[..., 0]
-        shares = np.ones((n, 1)) if is_total else (weights / weights.sum(axis=0)).sum(axis=1, keepdims=True)
-        freedom = degrees_of_freedom(shares, np.zeros(n, np.int64), 1)[0, 0]
+        found = [without_each(side, one_group, 1, functions) for side in sides]
+        together, changes, weights = (np.concatenate(of_sides, axis=-1) for of_sides in zip(*found, strict=True))
+        shares = (weights / weights.sum(axis=0)).sum(axis=1, keepdims=True)
+        freedom = degrees_of_freedom(shares, one_group, 1)[0, 0]
+        estimate, of_baseline = together[0, 0] - together[0, 1], together[0, 1]
         end, scale = functions.least if pair.entry.higher_is_better else functions.greatest, n if is_total else 1
-        worst = -abs(end[0] * scale - together[1]) - pair_sign(pair) * (together[0] - together[1])
+        worst = -abs(end[0] * scale - of_baseline) - pair_sign(pair) * estimate
+        alone = np.concatenate([functions.values(side) for side in sides], axis=-1)
     return Contributions(
-        float(together[0] - together[1]),
-        (n - 1) * (together - left),
+        float(estimate),
+        -(n - 1) * changes,
         alone,
         (sums.values[:, 0] != sums.values[:, 1]).any(axis=1),
         float(worst),

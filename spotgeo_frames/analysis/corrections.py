@@ -201,7 +201,7 @@ def of_numbers(truth: Annotations, claims: pd.DataFrame, reach: float) -> Iterat
 
 def of_first_frames(truth: Annotations, claims: pd.DataFrame, reach: float) -> Iterator[Correction]:
     """Frames that begin at another number than the truth's, by more than 1."""
-    for shift in frame_shifts(truth.objects, claims) - {-1, 0, 1}:
+    for shift in _frame_shifts(truth.objects, claims) - {-1, 0, 1}:
         yield with_frames_shifted(truth, claims, shift)
 
 
@@ -221,13 +221,13 @@ def of_frames_beyond(truth: Annotations, claims: pd.DataFrame, reach: float) -> 
         return bool((moved["min"] >= listed["min"]).all() and (moved["max"] <= listed["max"]).all())
 
     if not inside(0):
-        for shift in sorted(frame_shifts(truth.objects, claims) | {-1, 1}, key=lambda shift: (abs(shift), -shift)):
+        for shift in sorted(_frame_shifts(truth.objects, claims) | {-1, 1}, key=lambda shift: (abs(shift), -shift)):
             if inside(shift):
                 yield with_frames_shifted(truth, claims, shift)._replace(least_gain=0.0)
                 return
 
 
-def frame_shifts(truth: pd.DataFrame, claims: pd.DataFrame) -> set[int]:
+def _frame_shifts(truth: pd.DataFrame, claims: pd.DataFrame) -> set[int]:
     """How much later the truth's frames begin, and end, in the median sequence that both sides have, and in all."""
     ends = [side.groupby("sequence")["frame"].agg(["min", "max"]) for side in (truth, claims)]
     later = (ends[0] - ends[1]).dropna()

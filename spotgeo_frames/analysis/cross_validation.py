@@ -15,7 +15,7 @@ import pandas as pd
 from ..scoring.match_sums import NamedSums
 from ..scoring.registry import Metric
 from .interval_tables import FEWEST_COMBINED
-from .jackknife import Functions, jackknife, single_share
+from .jackknife import Functions, added_rows, jackknife, single_share
 from .sweep_sums import highest
 
 MOST_FOLDS = 10
@@ -71,8 +71,8 @@ def of_held_out(
     `sums` are those of each sequence, in the group `group`, at the threshold that others chose, and `apparent` are the
     metrics at the threshold that all chose.
     """
-    found = jackknife(sums, group, n_groups, functions, confidence)
-    found = jackknife(sums, group, n_groups, functions, confidence, np.abs(apparent - found.estimate) / 2)
+    estimate = functions.values({name: added_rows(rows, group, n_groups) for name, rows in sums.items()})
+    found = jackknife(sums, group, n_groups, functions, confidence, np.abs(apparent - estimate) / 2)
     return found.estimate, found.low, found.high
 
 

@@ -141,17 +141,17 @@ def _other_sequences(known: pd.DataFrame, found: pd.DataFrame, reach: float) -> 
     pairs = pd.DataFrame(
         {"voter": of_voter, "of": voters["sequence"].iloc[of_voter].array, "to": known["sequence"].iloc[of_truth].array}
     ).drop_duplicates()
-    votes = pairs.groupby(["of", "to"], observed=True).size().sort_values(ascending=False).reset_index(name="n")
-    own = votes[votes["of"] == votes["to"]].set_index("of")["n"]
-    links = {}
-    best = votes.drop_duplicates("of")
-    best = best[best.index.isin(votes.drop_duplicates("to").index) & (best["of"] != best["to"])]
-    for of, to, n in best.itertuples(index=False):
-        others = votes[(votes["of"] == of) ^ (votes["to"] == to)]["n"].max()
-        rival = max(own.get(of, 0), own.get(to, 0), 0 if np.isnan(others) else others)
-        if n >= FEWEST_ELSEWHERE and n >= 2 * rival:
-            links[of] = to
-    return links
+    votes = pairs.groupby(["of", "to"], observed=True).size().reset_index(name="n")
+    votes = votes.sort_values("n", ascending=False, kind="stable")
+    # A link is the first of its votes in both directions; the second ones are its rivals.
+    links = votes[~votes.duplicated("of") & ~votes.duplicated("to") & (votes["of"] != votes["to"])]
+    rivals = [
+        votes[votes.groupby(side, observed=True).cumcount() == 1].set_index(side)["n"].reindex(links[side]).to_numpy()
+        for side in ("of", "to")
+    ]
+    rival = np.nan_to_num(np.fmax(*rivals))
+    links = links[(links["n"] >= FEWEST_ELSEWHERE) & (links["n"] >= 2 * rival)]
+    return dict(zip(links["of"].tolist(), links["to"].tolist(), strict=True))
 
 
 def _circles(links: Mapping[Any, Any]) -> dict[Any, Any]:

@@ -113,9 +113,8 @@ def with_reasons(
         (few, f"fewer than {FEWEST_COMBINED} sequences, and a single large one may decide the combined number"),
         (np.isnan(found.low), _why(evaluation, tau)),
     ):
-        reason[rows & (reason == None)] = text  # noqa: E711 - of each
-    known = reason == None  # noqa: E711
-    low, high = (np.where(known, bound, np.nan) for bound in (found.low, found.high))
+        reason[rows & pd.isna(reason)] = text
+    low, high = (np.where(pd.isna(reason), bound, np.nan) for bound in (found.low, found.high))
     return found._replace(low=low, high=high, reason=reason)
 
 

@@ -130,7 +130,7 @@ def jackknife(
         ends = functions.least * scale, functions.greatest * scale
         low, high = bounds(estimate, error, freedom, n_weighted, *ends, confidence)
         own = estimate[group] - changes * (total[group] - weights) / weights  # of each sequence by itself
-        furthest = _furthest(own, weights, group, n_effective, *ends, skewness, confidence)
+        furthest = _furthest(own, weights, total, group, n_effective, *ends, skewness, confidence)
         skewed = _scaled(estimate, error, freedom, *ends, confidence, skewness)
         is_known = (error > 0) & ~np.isnan(low)
         low = np.where(is_known, np.fmin(low, np.fmax(skewed[0], furthest[0])), low)
@@ -159,11 +159,9 @@ def bounds(
     ranged, share = np.isfinite(width), np.clip((estimate - least) / width, 0.0, 1.0)
     certain = error <= ROUNDING * np.where(ranged, width, np.abs(estimate))
     certain |= ranged & ((share <= ROUNDING) | (share >= 1 - ROUNDING))
-    exact = clopper_pearson(share[certain], np.broadcast_to(n_units, share.shape)[certain], confidence)
-    for bound, of_share in zip((low, high), exact, strict=True):
-        bound[certain] = (
-            np.broadcast_to(least, share.shape)[certain] + (width * np.ones_like(share))[certain] * of_share
-        )
+    units, start, length = (np.broadcast_to(of, share.shape)[certain] for of in (n_units, least, width))
+    for bound, of_share in zip((low, high), clopper_pearson(share[certain], units, confidence), strict=True):
+        bound[certain] = start + length * of_share
     unknown = np.isnan(estimate + error) | (n_units < 2) | (certain & ~ranged)
     return np.where(unknown, np.nan, low), np.where(unknown, np.nan, high)
 
@@ -196,6 +194,7 @@ def _scaled(
 def _furthest(
     own: np.ndarray,
     weights: np.ndarray,
+    total: np.ndarray,
     group: np.ndarray,
     n_effective: np.ndarray,
     least: np.ndarray,
@@ -205,10 +204,11 @@ def _furthest(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The bounds if sequences that are not at one end were all at the other; infinite where that limits nothing.
 
-    `own` are the metrics of sequences by themselves and `weights` their weights, both (C, M); the rest is (G, M). As
-    many sequences as their shares allow for are taken to be off the end. Skewness moves only the bound on its side.
+    `own` are the metrics of sequences by themselves and `weights` their weights, both (C, M); the rest is (G, M), such
+    as the `total` of the weights. As many sequences as their shares allow for are taken to be off the end. Skewness
+    moves only the bound on its side.
     """
-    width, total = greatest - least, added_rows(weights, group, len(n_effective))
+    width = greatest - least
     tolerance = ROUNDING * width[group]
 
     def most_off(is_off: np.ndarray, where: np.ndarray) -> np.ndarray:
@@ -279,6 +279,14 @@ def _satterthwaite(
 def left_out(
     cells: NamedSums, group: np.ndarray, n_groups: int, functions: Functions
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The same as `without_each`, but cells without a weight change nothing."""
+    estimate, changes, weights = without_each(cells, group, n_groups, functions)
+    return estimate, np.where(weights > 0, changes, 0.0), weights
+
+
+def without_each(
+    cells: NamedSums, group: np.ndarray, n_groups: int, functions: Functions
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The metrics (G, M), and how each changes without each cell, and the weights of cells, both (C, M)."""
     totals = {name: added_rows(rows, group, n_groups) for name, rows in cells.items()}
     estimate = functions.values(totals)
@@ -287,7 +295,7 @@ def left_out(
     n = added_rows(weights > 0, group, n_groups)
     # A total without one sequence is that of n - 1 sequences.
     left = np.where(functions.totals, left * (n / (n - 1))[group], left)
-    return estimate, np.where(weights > 0, left - estimate[group], 0.0), weights
+    return estimate, left - estimate[group], weights
 
 
 def added_rows(values: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:

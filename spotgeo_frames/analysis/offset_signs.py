@@ -5,16 +5,19 @@ pixel too large have their centres half a pixel off, frames that are late lie be
 is far from the corner. An offset that only some sequences have is the mean of two.
 """
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
 
 from ..matching.rule import Rule
+from ..support.elementary import log
 from ..support.keys import added_at, grouped, row_keys
 from ..tables.annotations import Annotations
+from ..tables.match_sides import offsets
 from ..tables.messages import first_listed
-from ..tables.schema import SIDE_PREFIXES, TP, has_boxes
+from ..tables.schema import SIDE_PREFIXES, TP, centres, has_boxes
 from .corrections import with_frames_shifted
 from .evidence import enough
 from .fitted_corrections import scaled_by
@@ -116,7 +119,7 @@ def _pixels(size: np.ndarray, error: np.ndarray) -> tuple[int, float]:
             predictor, value = explained / scatter, error / scatter
             slope = np.sum(predictor * value) / np.sum(predictor**2)
             variance = max(float(np.mean((value - slope * predictor) ** 2)), EXACT**2)
-            likelihood = float(-n / 2 * np.log(variance) - np.sum(np.log(scatter)))
+            likelihood = float(-n / 2 * math.log(variance) - np.sum(log(scatter)))
             deviation = np.sqrt(variance / np.sum(predictor**2))
             fits[name] = max(fits.get(name, (-np.inf, 0.0, 0.0)), (likelihood, slope, deviation))
     likelihood, pixels, deviation = fits["pixel"]
@@ -154,13 +157,7 @@ def offset(
 
 def _centres(hits: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
     """The true places of hits (N, 2), of boxes their centres, and how far off the predictions are."""
-    places = []
-    for prefix in SIDE_PREFIXES:
-        place = hits[[f"{prefix}x", f"{prefix}y"]].to_numpy(np.float64)
-        if has_boxes(hits, prefix):
-            place = place + hits[[f"{prefix}w", f"{prefix}h"]].to_numpy(np.float64) / 2
-        places.append(place)
-    return places[0], places[1] - places[0]
+    return np.stack(centres(hits, SIDE_PREFIXES[0]), axis=1), np.stack(offsets(hits), axis=1)
 
 
 def _is_of_sizes(hits: pd.DataFrame, is_off: np.ndarray) -> bool:
@@ -182,7 +179,7 @@ def _scale(
     slope = (place * error).sum(axis=0) / squares
     of_offset = np.sum((error - error.mean(axis=0)) ** 2)
     of_scale = np.sum((error - slope * place) ** 2)
-    if of_offset > 0 and len(hits) * np.log(of_offset / max(of_scale, 1e-9 * of_offset)) > SURE_RATIO:
+    if of_offset > 0 and len(hits) * math.log(of_offset / max(of_scale, 1e-9 * of_offset)) > SURE_RATIO:
         correction = scaled_by(truth, claims, 1 + slope)
         yield Suspicion(correction.suspicion, now, f1_of(correction.claims), correction.advice)
 

@@ -102,18 +102,18 @@ def _steady_share(side: pd.DataFrame) -> float:
 
     Null where there are too few of them to tell.
     """
-    counts = counts_of(side).groupby("sequence").agg(["min", "max", "size"])
+    counts = _counts(side).groupby("sequence").agg(["min", "max", "size"])
     several = counts[counts["size"] > 1]
     return float((several["min"] == several["max"]).mean()) if enough("sequences", len(several)) else np.nan
 
 
 def _differ(side: pd.DataFrame) -> bool:
     """Whether sequences have different counts of objects, unlike those of a detector that always gives its best few."""
-    most = counts_of(side).groupby("sequence").max()
+    most = _counts(side).groupby("sequence").max()
     return bool(most.value_counts(normalize=True).iloc[0] < STEADY)
 
 
-def counts_of(side: pd.DataFrame) -> pd.Series:
+def _counts(side: pd.DataFrame) -> pd.Series:
     """How many objects, not joints, each frame has."""
     return (side.drop_duplicates(OBJECT_KEY) if "joint" in side else side).groupby(FRAME_KEY).size()
 
@@ -124,9 +124,9 @@ def lacking(truth: pd.DataFrame, claims: pd.DataFrame, now: float, f1_of_truth: 
     Either so many sequences would hardly be empty if the counts of all scattered as those of the others do, of which
     none is far below the usual; or they are the first or the last sequences.
     """
-    counts = pd.DataFrame({"truth": counts_of(truth).groupby("sequence").mean()})
-    n_frames = counts_of(truth).groupby("sequence").size()
-    counts["found"] = counts_of(claims).groupby("sequence").sum() / n_frames
+    known = _counts(truth).groupby("sequence")
+    counts = pd.DataFrame({"truth": known.mean()})
+    counts["found"] = _counts(claims).groupby("sequence").sum() / known.size()
     is_lacking = counts["found"].isna().to_numpy()
     n, n_lacking = len(counts), int(is_lacking.sum())
     if not is_lacking.any() or not enough("sequences there", n - n_lacking):
@@ -165,7 +165,7 @@ def _chance_of_empty(counts: pd.DataFrame, is_lacking: np.ndarray) -> float:
 
 def capped(truth: pd.DataFrame, claims: pd.DataFrame, now: float) -> Iterator[Suspicion]:
     """Reports signs of a limit to the count of predictions in a frame that is below the count of truths."""
-    n_truth, n_claims = counts_of(truth), counts_of(claims)
+    n_truth, n_claims = _counts(truth), _counts(claims)
     most = int(n_claims.max()) if len(n_claims) else 0
     more_there = n_truth.index[n_truth > most]
     is_full = n_claims.reindex(more_there) == most
