@@ -22,7 +22,7 @@ from spotgeo_frames import plots
 
 FOLDER = Path(__file__).parent
 DATA = FOLDER.parents[1] / "data"
-PLACES = 3950  # px from the top of the page to the section that is shown
+PLACES = 4167  # px from the top of the page to the section that is shown
 
 # What the processes run whose memory is measured; they print it in MiB.
 IN_MEMORY = (
