@@ -18,9 +18,9 @@ import pandas as pd
 from scipy.special import expit, stdtrit
 
 import spotgeo_frames as sf
-from spotgeo_frames.analysis.confidence_sequences import always_valid_reach
-from spotgeo_frames.analysis.contributions import Pair, asked_pair, contributions_of
-from spotgeo_frames.analysis.gates import ONE_SIDED, bound_at_all_times
+from spotgeo_frames.analysis.certainty.confidence_sequences import always_valid_reach
+from spotgeo_frames.analysis.certainty.contributions import Pair, asked_pair, contributions_of
+from spotgeo_frames.analysis.certainty.gates import ONE_SIDED, bound_at_all_times
 from spotgeo_frames.tables.schema import OUTCOMES
 
 METRIC, POWER = "f1", 0.8

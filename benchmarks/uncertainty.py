@@ -22,12 +22,12 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit
 
 import spotgeo_frames as sf
-from spotgeo_frames.analysis.estimates import functions_of_means
-from spotgeo_frames.analysis.jackknife import Functions, jackknife, single_share
-from spotgeo_frames.analysis.left_out_pairs import PairTests, left_out_of, pair_tests
-from spotgeo_frames.analysis.pair_tables import curves_of
-from spotgeo_frames.analysis.resampling import Matrix, matrix_of, metrics_of, only_used
-from spotgeo_frames.analysis.swaps import SwapTests, swap_tests
+from spotgeo_frames.analysis.certainty.estimates import functions_of_means
+from spotgeo_frames.analysis.certainty.jackknife import Functions, jackknife, single_share
+from spotgeo_frames.analysis.certainty.left_out_pairs import PairTests, left_out_of, pair_tests
+from spotgeo_frames.analysis.certainty.pair_tables import curves_of
+from spotgeo_frames.analysis.certainty.resampling import Matrix, matrix_of, metrics_of, only_used
+from spotgeo_frames.analysis.certainty.swaps import SwapTests, swap_tests
 from spotgeo_frames.scoring.evaluations import Family
 from spotgeo_frames.scoring.match_sums import NamedSums
 from spotgeo_frames.scoring.registry import METRICS, RANKING, values_of

@@ -312,7 +312,7 @@ def precision_recall(curve: Table, threshold: float | None = None) -> ChartType:
 def _of_matches() -> ModuleType:
     """The module of charts of match tables; raises ImportError if the extra `charts` is not installed."""
     check_extra("charts", "charts")
-    from .presentation.charts import of_matches
+    from .presentation.drawing.charts import of_matches
 
     return of_matches
 
@@ -320,6 +320,6 @@ def _of_matches() -> ModuleType:
 def _of_results() -> ModuleType:
     """The module of charts of other tables; raises ImportError if the extra `charts` is not installed."""
     check_extra("charts", "charts")
-    from .presentation.charts import of_results
+    from .presentation.drawing.charts import of_results
 
     return of_results

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .matching.noted_rule import distance_rule
-from .presentation.drawn_tables import check_offsets, count_to_draw, matches_to_draw
-from .presentation.frame_panels import image_plane
-from .presentation.frame_plots import frame, gallery, sequence
-from .presentation.image_plane import offset_reach, recall_grid
-from .presentation.limit_plots import detection_limit
-from .presentation.plot_parts import (
+from .presentation.drawing.drawn_tables import check_offsets, count_to_draw, matches_to_draw
+from .presentation.drawing.frame_panels import image_plane
+from .presentation.drawing.frame_plots import frame, gallery, sequence
+from .presentation.drawing.image_plane import offset_reach, recall_grid
+from .presentation.drawing.limit_plots import detection_limit
+from .presentation.drawing.plot_parts import (
     BLUE,
     GREY,
     RED,
@@ -30,9 +30,9 @@ from .presentation.plot_parts import (
     nothing_to_draw,
     plain,
 )
-from .presentation.precision_plots import calibration, confusion, precision_recall
-from .presentation.result_plots import error_costs, forest, hota_curve, metric_by_slice, sweep_curves
-from .presentation.rule_texts import in_unit, measure_title
+from .presentation.drawing.precision_plots import calibration, confusion, precision_recall
+from .presentation.drawing.result_plots import error_costs, forest, hota_curve, metric_by_slice, sweep_curves
+from .presentation.drawing.rule_texts import in_unit, measure_title
 from .tables.match_sides import offsets
 from .tables.schema import TP, measure_of
 from .tables.table import Table

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from ..analysis import comparison
+from ..analysis.certainty import comparison
 from ..scoring.ap.result import AveragePrecision
 from ..scoring.few_sequences import held_in
 from ..support.addresses import shown

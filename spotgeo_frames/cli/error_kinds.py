@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ..analysis import costs, error_kinds
+from ..analysis.errors import costs, error_kinds
 from ..support.addresses import shown
 from ..tracking.evaluate import evaluated, matches_of
 from .arguments import How, read_pair

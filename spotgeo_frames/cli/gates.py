@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..analysis.gates import inferiority
-from ..analysis.uncertainty import interval_table
+from ..analysis.certainty.gates import inferiority
+from ..analysis.certainty.uncertainty import interval_table
 from ..scoring.ap.numbers import AP_METRICS
 from ..scoring.evaluations import asked_table
 from ..scoring.package_metrics import add_metrics_of_packages

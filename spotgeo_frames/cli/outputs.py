@@ -18,7 +18,9 @@ def check_out(out: Path | None, inputs: Iterable[Path]) -> None:
     Nothing is checked without a folder.
     """
     if out is not None:
-        from ..presentation.saving import check_target  # imported only here, as below: without a folder nobody saves
+        from ..presentation.folders.saving import (
+            check_target,  # imported only here, as below: without a folder nobody saves
+        )
 
         check_target(out, [*inputs])
 
@@ -39,7 +41,7 @@ def keep(
     InputError if a file cannot be written.
     """
     if out is not None:
-        from ..presentation.saving import save_result
+        from ..presentation.folders.saving import save_result
 
         known = {name: note for name, note in notes.items() if note}
         save_result(result, out, read, beside, {f"{command}.json": f"{answer}\n"}, known)

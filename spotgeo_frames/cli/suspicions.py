@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ..analysis import mistakes
+from ..analysis.mistakes import checking as mistakes
 from .arguments import How, read_pair
 from .as_json import formatted, plain_rows
 from .printing import one_line, tell

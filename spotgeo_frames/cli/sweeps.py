@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ..analysis import sweeps
+from ..analysis.thresholds import sweeps
 from ..support.addresses import shown
 from .arguments import How, read_pair
 from .as_json import formatted, plain_rows

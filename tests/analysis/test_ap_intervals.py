@@ -12,7 +12,7 @@ import spotgeo_frames as sf
 from helpers.detectors import Detector, boxes, people
 from helpers.plain_jackknife import plain_reach, plain_skewness
 from helpers.problems import refused, warned
-from spotgeo_frames.analysis.estimates import bias_of_halves, with_units
+from spotgeo_frames.analysis.certainty.estimates import bias_of_halves, with_units
 from spotgeo_frames.scoring.evaluations import asked_table
 
 pytestmark = pytest.mark.filterwarnings("ignore:average_precision")

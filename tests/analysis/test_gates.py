@@ -9,8 +9,8 @@ from scipy import stats
 import spotgeo_frames as sf
 from helpers.counted import counted, tracked
 from helpers.problems import refused
-from spotgeo_frames.analysis import gates
-from spotgeo_frames.analysis.confidence_sequences import always_valid_reach
+from spotgeo_frames.analysis.certainty import gates
+from spotgeo_frames.analysis.certainty.confidence_sequences import always_valid_reach
 
 N = 10
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import spotgeo_frames as sf
 from helpers.problems import refused, warned
 from helpers.scenes import grid, objects
-from spotgeo_frames.analysis.sweeps import area_under_precision_recall
+from spotgeo_frames.analysis.thresholds.sweeps import area_under_precision_recall
 
 NUMBERS = ["n_predicted", "tp", "fn", "fp", "precision", "recall", "f1", "mse", "kelvins_mse", "loc_a"]
 SIGMAS = {"head": 0.1, "hand": 0.2}

@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 
 import spotgeo_frames as sf
 from helpers.problems import refused
-from spotgeo_frames.analysis.track_repairs import mended_all, mended_errors, mended_gaps, mended_switches, track_rows
+from spotgeo_frames.analysis.errors.track_repairs import (
+    mended_all,
+    mended_errors,
+    mended_gaps,
+    mended_switches,
+    track_rows,
+)
 
 Row = tuple[int, str, float]  # frame, identity, x
 

@@ -13,7 +13,7 @@ from scipy import stats
 import spotgeo_frames as sf
 from helpers.problems import Place, refused, warned
 from helpers.scenes import grid, objects
-from spotgeo_frames.analysis import resampling, uncertainty
+from spotgeo_frames.analysis.certainty import resampling, uncertainty
 from spotgeo_frames.scoring.evaluations import asked_table
 
 METRICS = ["f1", "precision", "recall", "mse", "det_a", "rmse", "mean_distance", "kelvins_mse"]

@@ -14,7 +14,7 @@ import pytest
 import spotgeo_frames as sf
 from helpers.pandas_versions import TEXT
 from helpers.scenes import SCENES
-from spotgeo_frames.presentation.display import as_html, number_text, texts
+from spotgeo_frames.presentation.drawing.display import as_html, number_text, texts
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from helpers.problems import refused
 mpl.use("Agg")
 
 from spotgeo_frames import plots
-from spotgeo_frames.presentation import picture_files, pictures_behind
+from spotgeo_frames.presentation.drawing import picture_files, pictures_behind
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,8 @@ import pytest
 import spotgeo_frames as sf
 from helpers.problems import warned
 from helpers.report_inputs import HOSTILE, Page, many_boxes, many_poses
-from spotgeo_frames.presentation.display import texts, words
-from spotgeo_frames.presentation.drawn_tables import THRESHOLDS
+from spotgeo_frames.presentation.drawing.display import texts, words
+from spotgeo_frames.presentation.drawing.drawn_tables import THRESHOLDS
 from spotgeo_frames.presentation.page.sections import precision
 
 BOXES, POSES = ["AP", "AP50", "AP75", "AR100"], ["AP", "AP50", "AP75", "AR"]

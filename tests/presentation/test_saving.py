@@ -22,8 +22,8 @@ from helpers.kinds import of_kind
 from helpers.problems import refused, warned
 from helpers.reference import PROJECT
 from helpers.scenes import SCENES
-from spotgeo_frames.presentation import saved_folder, saving
-from spotgeo_frames.presentation.saved_folder import MANIFEST
+from spotgeo_frames.presentation.folders import saved_folder, saving
+from spotgeo_frames.presentation.folders.saved_folder import MANIFEST
 from spotgeo_frames.support import memory
 from spotgeo_frames.support.labels import bins_as_text
 from spotgeo_frames.support.pandas_versions import TEXT

@@ -15,8 +15,8 @@ from helpers.problems import refused
 from helpers.scenes import SCENES, objects
 from spotgeo_frames.matching.rule import Rule
 from spotgeo_frames.matching.words import Words
-from spotgeo_frames.presentation import metric_text
-from spotgeo_frames.presentation.display import texts
+from spotgeo_frames.presentation.drawing import metric_text
+from spotgeo_frames.presentation.drawing.display import texts
 from spotgeo_frames.presentation.page.evaluation import evaluate
 from spotgeo_frames.presentation.page.folder.parquet import files
 from spotgeo_frames.presentation.page.html.blocks import Numbers

@@ -12,10 +12,10 @@ import pandas as pd
 
 from ...matching.noted_rule import distance_rule
 from ...tables.schema import measure_of
-from ..picture_files import as_webp
-from ..pictures_behind import extent_of, picture_of_frame
-from ..rule_texts import SIMILARITIES, measure_title
-from ..submissions_together import together
+from ..drawing.picture_files import as_webp
+from ..drawing.pictures_behind import extent_of, picture_of_frame
+from ..drawing.rule_texts import SIMILARITIES, measure_title
+from ..drawing.submissions_together import together
 from ..viewer.extents import decimals, visible
 from ..viewer.packing import Text, column_of, packed_table, valid_text
 from ..viewer.view import SIDES, View, view_of

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from ...analysis.comparison import Comparison, compare
-from ...analysis.error_kinds import diagnose
-from ...analysis.uncertainty import interval_table
+from ...analysis.certainty.comparison import Comparison, compare
+from ...analysis.certainty.uncertainty import interval_table
+from ...analysis.errors.error_kinds import diagnose
 from ...matching.matcher import matched_by
 from ...matching.rule import Rule
 from ...matching.words import Words
@@ -32,8 +32,8 @@ from ...tracking.evaluate import HEADLINE as TRACK_HEADLINE
 from ...tracking.evaluate import Evaluated, evaluated, matches_of
 from ...tracking.poses import PoseResult
 from ...tracking.tracks import TrackResult
-from ..metric_text import reading
-from ..submissions_together import together
+from ..drawing.metric_text import reading
+from ..drawing.submissions_together import together
 
 # How often a report swaps and draws sequences, and the confidence of its intervals.
 RESAMPLES, CONFIDENCE = 10_000, 0.95

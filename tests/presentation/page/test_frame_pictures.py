@@ -15,7 +15,7 @@ from PIL import Image
 import spotgeo_frames as sf
 from helpers.report_inputs import png
 from helpers.scenes import objects
-from spotgeo_frames.presentation import picture_files
+from spotgeo_frames.presentation.drawing import picture_files
 from spotgeo_frames.presentation.page import frame_pictures
 from spotgeo_frames.presentation.page.chosen_frames import ChosenFrames, choose_frames
 from spotgeo_frames.presentation.page.frame_pictures import Pictures, pictures

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from ...display import texts, words
-from ...metric_text import title, with_unit
-from ...rule_texts import unit_of_distances
+from ...drawing.display import texts, words
+from ...drawing.metric_text import title, with_unit
+from ...drawing.rule_texts import unit_of_distances
 from .blocks import Table
 
 # The titles of columns that belong to no metric.

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from ....analysis.differences import changes
+from ....analysis.errors.differences import changes
 from ..evaluation import Evaluation, matches_of_name
 from ..html.blocks import Block, Kept, Section, Text
 from ..html.cells import table_of

@@ -4,13 +4,13 @@ from typing import Any
 
 import pandas as pd
 
-from ....analysis.costs import error_costs
+from ....analysis.errors.costs import error_costs
 from ....tables.schema import BOX, FN, FP, SIDE_PREFIXES, frame_columns
-from ...charts.error_charts import error_costs as chart_of_costs
-from ...display import words
-from ...metric_text import title
-from ...rule_texts import kind_texts
-from ...submissions_together import together
+from ...drawing.charts.error_charts import error_costs as chart_of_costs
+from ...drawing.display import words
+from ...drawing.metric_text import title
+from ...drawing.rule_texts import kind_texts
+from ...drawing.submissions_together import together
 from ..evaluation import Evaluation
 from ..html.blocks import Block, Definitions, Figure, Kept, Section, Text
 from ..html.cells import having, table_of

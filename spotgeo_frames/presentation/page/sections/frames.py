@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 
-from ....analysis.track_repairs import track_rows
-from ...charts.names import short_names
-from ...charts.place_charts import bin_edges
-from ...display import words
-from ...rule_texts import measure_title
+from ....analysis.errors.track_repairs import track_rows
+from ...drawing.charts.names import short_names
+from ...drawing.charts.place_charts import bin_edges
+from ...drawing.display import words
+from ...drawing.rule_texts import measure_title
 from ...viewer.ignored import with_ignored
 from ...viewer.packing import compressed
 from ...viewer.view import View, view_of

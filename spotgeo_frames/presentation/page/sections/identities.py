@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from ....analysis.identity_changes import identity_breaks
-from ...submissions_together import together
+from ....analysis.errors.identity_changes import identity_breaks
+from ...drawing.submissions_together import together
 from ..evaluation import Evaluation
 from ..html.blocks import Block, Kept, Section, Text
 from ..html.cells import having, table_of

@@ -2,10 +2,10 @@
 
 import pandas as pd
 
-from ....analysis.costs import error_costs
-from ...charts.precision_charts import precision_curve
-from ...display import words
-from ...submissions_together import together
+from ....analysis.errors.costs import error_costs
+from ...drawing.charts.precision_charts import precision_curve
+from ...drawing.display import words
+from ...drawing.submissions_together import together
 from ..evaluation import Evaluation
 from ..html.blocks import Block, Figure, Kept, Section, Text
 from ..html.cells import having, table_of

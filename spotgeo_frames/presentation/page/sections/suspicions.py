@@ -1,9 +1,9 @@
 """The section of suspected mistakes in a submission, such as swapped axes."""
 
-from ....analysis.mistakes import check
+from ....analysis.mistakes.checking import check
 from ....support.labels import DASH
-from ...display import texts
-from ...submissions_together import together
+from ...drawing.display import texts
+from ...drawing.submissions_together import together
 from ..evaluation import Evaluation
 from ..html.blocks import Items, Kept, Section, Text
 

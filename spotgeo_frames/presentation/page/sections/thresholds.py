@@ -4,11 +4,11 @@ import warnings
 
 import numpy as np
 
-from ....analysis.sweeps import Sweep, sweep
+from ....analysis.thresholds.sweeps import Sweep, sweep
 from ....support.progress import progress
-from ...charts.threshold_charts import by_recall, by_threshold
-from ...metric_text import title
-from ...submissions_together import together
+from ...drawing.charts.threshold_charts import by_recall, by_threshold
+from ...drawing.metric_text import title
+from ...drawing.submissions_together import together
 from ..evaluation import Evaluation, has_scores, matches_of_name
 from ..html.blocks import Block, Figure, Figures, Kept, Section, Text
 from ..html.cells import table_of

@@ -1,0 +1,5 @@
+"""How sure the numbers are: intervals, comparisons, gates, sample sizes, limits, slices that stand out.
+
+In come match tables, and what `track()`, `pose()` and `average_precision()` return; out come tables of estimates with
+their bounds and p-values. The other wings of `analysis` use it; it uses none of them.
+"""

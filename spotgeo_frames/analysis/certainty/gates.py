@@ -1,0 +1,220 @@
+"""non_inferiority(): whether a submission is surely no worse than a baseline by more than a margin."""
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ...scoring.ap.result import AveragePrecision
+from ...scoring.package_metrics import add_metrics_of_packages
+from ...support.pandas_versions import TEXT
+from ...tables.arrow import as_pandas
+from ...tables.kinds import CALLER, same_kind_as
+from ...tables.table import Table
+from .confidence_sequences import always_valid_low
+from .contributions import FEWEST_DIFFERING, Pair, asked_pair, contributions_of, is_worse, pair_sign
+from .pair_tables import n_cells, pair_table
+from .same_rows import same_rows
+
+# The confidence of one-sided bounds. One look has the end of the 95% interval that `compare` gives.
+ONE_SIDED = 0.975
+
+# How often sequences are swapped where there are too many for all ways.
+SWAPS = 10_000
+
+
+class Bound(NamedTuple):
+    """A difference and its lower bound, counted so that more is better, and why it is null, or what it allows for."""
+
+    estimate: float
+    low: float
+    text: str | None = None
+
+
+class NonInferiority(NamedTuple):
+    """The result of `non_inferiority`; its text says why, so `assert non_inferiority(...).passed` fails readably.
+
+    Attributes
+    ----------
+    table
+        One row: `metric`, `estimate`, `low`, `margin`, `passed` and `reason`.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> truth = sf.read_objects("data/sample/truth.parquet")
+    >>> eager, cautious = (sf.match(truth, sf.read_objects(f"data/sample/{n}.parquet")) for n in ("eager", "cautious"))
+    >>> result = sf.non_inferiority(eager, cautious, "recall", margin=0.02)
+    >>> result
+    NonInferiority in recall: passed (estimate 0.1946, low 0.1337, margin 0.02)
+    >>> result.passed
+    True
+    """
+
+    table: pd.DataFrame
+
+    @property
+    def passed(self) -> bool:
+        """Whether the submission is surely no worse than the baseline by more than the margin."""
+        return bool(self._row()["passed"])
+
+    def __repr__(self) -> str:
+        row = self._row()
+        verdict = "passed" if self.passed else f"not passed: {row['reason']}"
+        numbers = ", ".join(
+            f"{name} {row[name]:.4g}" for name in ("estimate", "low", "margin") if row[name] is not None
+        )
+        return f"NonInferiority in {row['metric']}: {verdict} ({numbers})"
+
+    def _row(self) -> dict[str, Any]:
+        """The row of the table, whatever kind of table it is."""
+        return {str(name): column.iloc[0] for name, column in as_pandas(self.table, "table").astype(object).items()}
+
+
+@same_kind_as("x")
+def non_inferiority(
+    x: Table | NamedTuple | AveragePrecision,
+    baseline: Table | NamedTuple | AveragePrecision,
+    metric: str,
+    margin: float,
+    *,
+    always_valid: bool = False,
+    seed: int = 0,
+) -> NonInferiority:
+    """Says whether a submission is surely no worse than a baseline by more than a margin.
+
+    Parameters
+    ----------
+    x, baseline
+        Match tables, or what `track`, `pose` or `average_precision` returned, of the same truth.
+    metric
+        A metric that says which way is better, such as "f1", "mse" (px²), "HOTA" or "AP50".
+    margin
+        How much worse is still good enough, in the unit of the metric; 0 or more.
+    always_valid
+        Whether the bound may be looked at again and again while sequences are added, as nightly checks do. If you look
+        after each of ten batches, the bound is too good at some look in one of ten series, or in half of them where
+        failures are rare. With `always_valid`, it is in at most one of forty. The price: the bound is about 1.6 times
+        as far from the estimate with 20 to 200 equal sequences, and 1.95 times with 10; farther with fewer, or where
+        differences are skewed.
+    seed
+        Equal seeds give equal results.
+
+    Returns
+    -------
+    NonInferiority. `passed` is True where the lower end of the 95% interval of the difference, counted so that more is
+    better, lies above minus the margin (Schuirmann, 1987, doi:10.1007/BF01068419). `compare` gives the same interval.
+    Its lower end is a one-sided bound of 97.5%. It needs at least six sequences. With `always_valid` it comes from a
+    sequential t test (Lindon et al., 2022, arXiv:2210.08589) with Hall's (1992) correction for skewness, and needs at
+    least seven sequences of equal size. If `x` is then worse in fewer than four sequences, the bound allows for worse
+    ones that were not seen. Submissions with the same rows, in whatever order, differ by 0, so `low` is 0 and every
+    margin is passed.
+    `table` has one row: `metric`; `estimate`, the difference of x minus the baseline, with its sign changed where less
+    is better; `low`, its bound, null where the data do not tell; `margin`; `passed`; and `reason`, why the gate is not
+    passed, otherwise null.
+
+    Raises
+    ------
+    InputError: `x` or `baseline` is no match table, or they have different truths or rules.
+    ValueError: an unknown metric or one without a better direction, or a margin below 0.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> truth = sf.read_spotgeo("data/sample/truth.json")
+    >>> new, old = (sf.match(truth, sf.read_spotgeo(f"data/sample/{name}.json")) for name in ("eager", "cautious"))
+    >>> sf.non_inferiority(new, old, "recall", margin=0.02).passed
+    True
+    """
+    answer, texts = inferiority(x, baseline, metric, margin, seed, always_valid=always_valid)
+    for text in texts:
+        warnings.warn(f"non_inferiority: {text}", stacklevel=CALLER)
+    return answer
+
+
+def inferiority(
+    x: Any,
+    baseline: Any,
+    metric: str,
+    margin: float,
+    seed: int = 0,
+    exclude: Sequence[int | str] | None = None,
+    *,
+    always_valid: bool = False,
+) -> tuple[NonInferiority, list[str]]:
+    """What `non_inferiority` returns, without the sequences of `exclude`, and the texts of warnings.
+
+    Raises what `non_inferiority` does.
+    """
+    if isinstance(margin, bool) or not isinstance(margin, int | float | np.number) or not margin >= 0:
+        raise ValueError(f"margin is {margin!r}; a number is needed, 0 or more, in the unit of {metric}")
+    add_metrics_of_packages([metric])
+    pair = asked_pair(x, baseline, metric, "non_inferiority", exclude)
+    bound = _one_look(pair, seed)
+    is_same = bound.estimate == 0 and same_rows(x, baseline, exclude)
+    if is_same:
+        bound = Bound(0.0, 0.0)
+    elif always_valid and not np.isnan(bound.estimate) and n_cells(pair.group) > 1:
+        at_all_times = bound_at_all_times(pair, bound.estimate)
+        bound = at_all_times._replace(low=float(np.minimum(at_all_times.low, np.nan_to_num(bound.low, nan=np.inf))))
+    passed = is_same or bool(bound.low > -margin)
+    reason = None if passed else _reason(bound, margin)
+    table = pd.DataFrame(
+        {
+            "metric": pd.array([metric], dtype=TEXT),
+            "estimate": [bound.estimate],
+            "low": [bound.low],
+            "margin": [float(margin)],
+            "passed": [passed],
+            "reason": pd.array([reason], dtype=TEXT),
+        }
+    )
+    return NonInferiority(table), pair.texts
+
+
+def _one_look(pair: Pair, seed: int) -> Bound:
+    """The bound of `compare`, for data that are looked at once."""
+    row = pair_table([pair.group], [pair.metric], SWAPS, 2 * ONE_SIDED - 1, seed).iloc[0]
+    sign = pair_sign(pair)
+    estimate, low = sign * row["estimate"] + 0.0, row["low"] if sign > 0 else -row["high"]
+    if np.isnan(estimate):
+        return Bound(estimate, np.nan, "the metric is not defined")
+    if not np.isnan(low):
+        return Bound(estimate, low)
+    return Bound(estimate, low, None if pd.isna(row["reason"]) else row["reason"])
+
+
+def bound_at_all_times(pair: Pair, estimate: float) -> Bound:
+    """The bound that holds however often it is looked at; `estimate` is the difference, more being better.
+
+    Where `x` was worse in hardly any sequence, nothing tells how much worse others are. One is then added in which it
+    is as bad as can be, or a part of that: all with no worse sequence, a quarter with three, none with four.
+    """
+    found = contributions_of(pair)
+    values, freedom = pair_sign(pair) * found.values, found.degrees_of_freedom
+    if np.isnan(values).any():
+        return Bound(estimate, np.nan, "the metric is not defined without one of the sequences")
+    values += estimate - values.mean()
+    n, n_worse = len(values), int(is_worse(pair, found.alone).sum())
+    low, text = always_valid_low(values, freedom, 1 - ONE_SIDED), None
+    if n_worse < FEWEST_DIFFERING:
+        text = f"worse in only {n_worse} of {n} sequences"
+        if not np.isfinite(found.worst):
+            return Bound(estimate, np.nan, f"{text}: too few to say how bad others may be")
+        text += ", so the bound allows for worse ones that were not seen"
+        added = estimate + (1 - n_worse / FEWEST_DIFFERING) * found.worst
+        low = float(np.fmin(low, always_valid_low(np.append(values, added), freedom, 1 - ONE_SIDED)))
+    if np.isnan(low) or low <= estimate + found.worst:  # such a bound would say nothing
+        few = f"{n} sequences, which count as {freedom + 1:.1f} of equal size, are too few for an always-valid bound"
+        return Bound(estimate, np.nan, "; ".join(filter(None, [few, text and text.partition(",")[0]])))
+    return Bound(estimate, low, text)
+
+
+def _reason(bound: Bound, margin: float) -> str:
+    """Why a gate is not passed."""
+    if np.isnan(bound.low):
+        return bound.text or "the data do not tell"
+    text = f"it may be worse by {-bound.low + 0.0:.4g}, more than the margin of {margin:.4g}"
+    return f"{text}; {bound.text}" if bound.text else text

@@ -1,0 +1,105 @@
+"""leaderboard(): ranks submissions, with the intervals of the metrics that rank them."""
+
+import warnings
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from ...scoring.evaluations import Evaluation, asked_table
+from ...scoring.own_metrics import lacking_text
+from ...scoring.ranking import ranked
+from ...scoring.registry import own_metrics
+from ...support.errors import InputError
+from ...support.pandas_versions import TEXT
+from ...tables.kinds import CALLER, same_kind_as
+from ...tables.selections import excluded_sequences, without_sequences
+from ...tables.table import Table
+from .estimates import combined, tau_of
+from .interval_tables import with_reasons
+
+# The share of intervals that hold the true number.
+CONFIDENCE = 0.95
+
+
+@same_kind_as("matches")
+def leaderboard(
+    matches: Mapping[str, Table | NamedTuple], exclude: Iterable[int] | Iterable[str] | None = None
+) -> pd.DataFrame:
+    """Ranks submissions: detections by highest f1, then by lowest kelvins_mse, as the spotGEO competition did.
+
+    Results of tracks and of poses are ranked by highest HOTA, those of `average_precision` by highest AP.
+
+    Parameters
+    ----------
+    matches
+        A dict from the name of each submission to its match table, or to what `track`, `pose` or `average_precision`
+        returned.
+    exclude
+        Sequences to leave out, a list of strings or of integers like the table's. The competition's server left
+        sequences out, too. A warning names those that no table has.
+
+    Returns
+    -------
+    DataFrame of the first match table's kind with one row for each submission, best first: `rank`, `name`, the metrics
+    that `summarize` computes, and the 95% intervals of those that rank. Among the metrics of match tables are `f1`,
+    2 TP / (2 TP + FP + FN), and `kelvins_mse`, the sum over sequences of each sequence's mean of `kelvins_error`. Equal
+    submissions share a rank. Submissions whose f1 is null, because they have nothing to count, come last.
+
+    The intervals are those of `intervals`: `f1_low`, `f1_high`, `kelvins_mse_low` and `kelvins_mse_high`, or `HOTA_low`
+    and `HOTA_high`. They are null where those are, such as below two sequences, and of HOTA below 20, and `reason` says
+    why. Average precision has none here, because it takes several times as long; `compare` has it. A rank does not show
+    that two submissions differ, nor do intervals that overlap show that they are equal: `compare` tests that.
+
+    Raises
+    ------
+    InputError: `matches` is no dict or is empty, one of its values is no match table, the match tables were made with
+        different rules, tau, epsilon or thresholds, `exclude` is no list of the sequences' type, or a metric of your
+        own fails.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import spotgeo_frames as sf
+    >>> truth = pd.DataFrame({"sequence": 1, "frame": 1, "object": [1, 2], "x": [10.0, 50.0], "y": [10.0, 50.0]})
+    >>> submissions = {"far": truth.assign(x=[14.0, 90.0]), "near": truth.assign(x=[14.0, 52.0])}
+    >>> board = sf.leaderboard({name: sf.match(truth, predictions) for name, predictions in submissions.items()})
+    >>> board[["rank", "name", "f1", "kelvins_mse"]]
+       rank  name   f1  kelvins_mse
+    0     1  near  1.0          2.0
+    1     2   far  0.5         68.0
+    """
+    if not isinstance(matches, Mapping):
+        needed = "a dict of names and match tables is needed, such as {'mine': matches}"
+        raise InputError(f"leaderboard: matches is of type {type(matches).__name__}; {needed}")
+    if not matches:
+        raise InputError("leaderboard: matches is empty; a dict of names and match tables is needed")
+    asked = {name: asked_table(x, f"leaderboard: matches: {name}") for name, x in matches.items()}
+    left_out, unknown = excluded_sequences(exclude, [of.table for of in asked.values()])
+    own = own_metrics()
+    evaluations = {name: of.evaluate(without_sequences(of.table, left_out), None, own) for name, of in asked.items()}
+    answer, texts = ranked(evaluations)
+    if not next(iter(evaluations.values())).in_groups:
+        answer = with_bounds(answer, evaluations, {name: tau_of(of.matches) for name, of in asked.items()}, CONFIDENCE)
+    lacking = lacking_text(of.lacking for of in evaluations.values())
+    for text in filter(None, (unknown, *texts, lacking)):
+        warnings.warn(f"leaderboard: {text}", stacklevel=CALLER)
+    return answer
+
+
+def with_bounds(
+    board: pd.DataFrame, evaluations: Mapping[str, Evaluation], taus: Mapping[str, float], confidence: float
+) -> pd.DataFrame:
+    """Adds to a leaderboard the intervals of the ranking metrics, and why they are null."""
+    names = board["name"].tolist()
+    ranking = evaluations[names[0]].family.ranking
+    columns: dict[str, Any] = {f"{metric}_{end}": [] for metric in ranking for end in ("low", "high")}
+    reasons = []
+    for name in names:
+        of = evaluations[name]
+        found = with_reasons(combined(of, ranking, taus[name], confidence), of, taus[name], of.n_sequences)
+        for at, metric in enumerate(ranking):
+            columns[f"{metric}_low"].append(found.low[0, at])
+            columns[f"{metric}_high"].append(found.high[0, at])
+        reasons.append(next(filter(None, found.reason[0]), None))
+    return board.assign(**columns, reason=pd.array(reasons, dtype=TEXT))  # which keeps the notes in attrs

@@ -1,0 +1,311 @@
+"""detection_limit(): recall as a logistic curve of a column, and the values at which it is 50% and 90%.
+
+The curve is fitted by maximum likelihood; its intervals come from leaving out one sequence at a time. A test says
+whether recall is no logistic curve. A binned check stands beside the curve: recall in bins of the column with its own
+intervals, and the mean of the curve over the same truths.
+"""
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ...scoring.match_sums import NamedSums, share
+from ...scoring.row_counts import group_texts
+from ...scoring.row_groups import Groups, group_rows, unknown_outcomes
+from ...support.errors import InputError
+from ...support.keys import added_at, grouped
+from ...support.named_tables import as_html, as_text, headline
+from ...support.pandas_versions import TEXT
+from ...tables.checks import check_matches
+from ...tables.columns import array_of, as_numbers
+from ...tables.kinds import CALLER, same_kind_as
+from ...tables.schema import FN, TP
+from ...tables.selections import By, binned, check_column, number_groups
+from ...tables.table import Table
+from .interval_tables import QUESTION
+from .jackknife import Intervals, jackknife, single_share
+from .limit_reasons import warning_texts, why_no_curve, why_null
+from .logistic_curves import Curves, Truths, ends, logistic_curves
+from .resampling import check_confidence, number_sequences
+
+# The recalls at which the curve is read.
+RECALLS = (0.5, 0.9)
+
+# The count of quantile bins of the check.
+BINS = 8
+
+# The confidence of the interval of the easiest truths' recall: a tenth is left on its upper side.
+SURE_CEILING = 0.8
+
+# Columns that follow from the outcome, so that recall cannot be a function of them.
+OF_OUTCOME = ("distance", "similarity", "squared_error", "kelvins_error")
+
+LIMITS = [
+    "recall",
+    "estimate",
+    "low",
+    "high",
+    "slope",
+    "intercept",
+    "bend_p_value",
+    "n_truth",
+    "n_sequences",
+    "degrees_of_freedom",
+    "reason",
+]
+CHECK = ["mean", "n_truth", "n_sequences", "recall", "recall_low", "recall_high", "recall_of_curve"]
+
+
+class DetectionLimit(NamedTuple):
+    """The result of `detection_limit`: two DataFrames.
+
+    Attributes
+    ----------
+    limits
+        One row for each group and each recall, 50% and 90%: the value of the column where the curve has it.
+    bins
+        One row for each group and bin of the column: recall there, and what the curve says.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> truth = sf.read_objects("data/sample/truth.parquet")
+    >>> matches = sf.match(truth, sf.read_objects("data/sample/cautious.parquet"))
+    >>> sf.detection_limit(matches, "truth_brightness")
+    DetectionLimit
+      recall 0.5, estimate 50.73, low 43.64, high 56.4
+      recall 0.9, estimate 80.52, low 72.45, high 95.41
+      limits  2 rows × 11 columns
+      bins    8 rows × 8 columns
+    """
+
+    limits: pd.DataFrame
+    bins: pd.DataFrame
+
+    def __repr__(self) -> str:
+        return as_text(self, self._headline())
+
+    def _repr_html_(self) -> str | None:
+        return as_html(self, self._headline())
+
+    def _headline(self) -> list[str]:
+        names = getattr(self.limits, "column_names", None) or list(self.limits.columns)  # of pyarrow, or of others
+        return headline(self.limits, names[: names.index("high") + 1])
+
+
+@same_kind_as("matches")
+def detection_limit(matches: Table, column: str, by: By | None = None, *, confidence: float = 0.95) -> DetectionLimit:
+    """Fits recall as a logistic curve of a column, and finds the values at which it is 50% and 90%.
+
+    Recall may rise with the column, as with brightness, or fall, as with distance. The intervals take sequences as
+    independent of each other; frames and objects of one sequence need not be.
+
+    Parameters
+    ----------
+    matches
+        A match table of any kind of objects; also that of `track` or `pose`.
+    column
+        A column of numbers that every truth has, found or missed: one of the truth (`truth_brightness`), of its frame
+        or sequence, or computed from these. Truths without a finite value are left out, and a warning says how many.
+    by
+        The groups, each with a curve of its own: a column of the match table; a Series with a value for each row (or,
+        of a match table of polars, an expression); a list of these, whose values are crossed; or a dict from columns to
+        a count of quantile bins (2 to 1000), edges of bins, or None. Rows that are null in `by` are left out.
+    confidence
+        The share of intervals that contain the true value, between 0 and 1.
+
+    Returns
+    -------
+    DetectionLimit of two DataFrames of the match table's kind (polars or pyarrow; otherwise pandas).
+
+    limits: two rows for each group, with the `by` columns; `recall`, 0.5 and 0.9; `estimate`, the value of the column
+        where the curve has this recall, with the bounds `low` and `high` (in the column's unit); `slope` and
+        `intercept` of logit(recall) = intercept + slope * value; `bend_p_value`, which is small if the logit is no
+        straight line of the column, so recall is no logistic curve; `n_truth` and `n_sequences`, of the truths with a
+        value; `degrees_of_freedom` of the interval; `reason`, why `estimate`, `low` or `high` is null. Each is null
+        where it would lie outside the values of the data, and all are where the slope cannot be told from 0, where all
+        truths on one side of a value were found and all on the other missed, or where recall levels off below: the
+        easiest truths have less, and surely less than the curve says of them.
+    bins: one row for each group and each bin of the column that has truths (8 quantile bins of all truths), with the
+        `by` columns; the bin, under the column's name; `mean`, the mean value in the bin; `n_truth`, `n_sequences`;
+        `recall` with its jackknife interval, `recall_low` and `recall_high`; and `recall_of_curve`, the mean of the
+        curve over the same truths.
+
+    The curve is fitted by maximum likelihood. Its interval holds all values at which a t test does not tell the curve
+    from this recall (Fieller, 1954, doi:10.1111/j.2517-6161.1954.tb00159.x), with variances from leaving out one
+    sequence at a time. Warnings say where little is known, why values are null, and where the curve is not logistic.
+
+    Raises
+    ------
+    InputError: `matches` is no match table; the column is missing, holds no numbers, follows from the outcome, or is
+        null on every missed truth; a column of `by` is missing, has a name that a column of the result has, or is null
+        on every missed truth.
+    ValueError: `confidence` is not between 0 and 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import spotgeo_frames as sf
+    >>> truth = sf.read_objects("data/sample/truth.parquet", "data/sample/frames.parquet")
+    >>> matches = sf.match(truth, sf.read_objects("data/sample/cautious.parquet"))
+    >>> contrast = np.log(matches["truth_brightness"] / matches["frame_sky"])
+    >>> found = sf.detection_limit(matches.assign(log_contrast=contrast), "log_contrast")
+    >>> found.limits[["recall", "estimate", "low", "high", "n_truth", "n_sequences"]].round(2)
+       recall  estimate   low  high  n_truth  n_sequences
+    0     0.5      0.16  0.08  0.23      627           50
+    1     0.9      0.63  0.54  0.76      627           50
+    """
+    check_confidence(confidence)
+    table = check_matches(matches, "detection_limit: matches", by_groups=True)
+    _check_values(table, column)
+    groups = group_rows(table, by)
+    _check_by(groups, column)
+    truths, n_left_out = _truths(groups, column)
+    no_curve = why_no_curve(truths)
+    curves = logistic_curves(truths, pd.isna(no_curve), np.array(RECALLS), confidence)
+    ceiling = _ceilings(truths, curves)
+    limits = _limits(groups, truths, curves, ceiling, no_curve)
+    bins = _bins(groups, truths, curves.recall, column, confidence)
+    limits.attrs = bins.attrs = groups.table.attrs | {"question": QUESTION, "column": column, "confidence": confidence}
+    for text in (*warning_texts(limits, column, n_left_out), *group_texts(groups)):
+        warnings.warn(f"detection_limit: {text}", stacklevel=CALLER)
+    return DetectionLimit(limits, bins)
+
+
+def _check_values(table: pd.DataFrame, column: str) -> None:
+    """Raises InputError unless recall can be a function of this column."""
+    if not isinstance(column, str):
+        raise InputError(f"detection_limit: column is {column!r}; the name of a column is needed")
+    check_column(table, column)
+    problem = f"detection_limit: column {column}"
+    if column in OF_OUTCOME:
+        raise InputError(f"{problem} follows from the outcome; a column of truths is needed, such as truth_x")
+    values, outcome = table[column], table["outcome"].array.codes
+    null = values.isna().to_numpy()
+    if not null.all() and not pd.api.types.is_any_real_numeric_dtype(values.dtype):
+        how = f"intervals(matches, by={column!r}, metrics=['recall']) has the recall of each value"
+        raise InputError(f"{problem} is of type {values.dtype}; numbers are needed; {how}")
+    missed = outcome == FN
+    if missed.any() and null[missed].all() and not null[outcome == TP].all():
+        why = "so nothing tells how recall depends on it; a column of truths is needed, such as truth_x"
+        raise InputError(f"{problem} is null on every missed truth, {why}")
+
+
+def _check_by(groups: Groups, column: str) -> None:
+    """Raises InputError if a column to group by has a name that the result has itself, or is no column of truths."""
+    taken = [name for name in groups.labels if name in {*LIMITS, *CHECK, column}]
+    if taken:
+        raise InputError(f"by: {taken[0]} is a column of the result itself; rename the Series or the column")
+    if FN in unknown_outcomes(groups.rows):
+        told = "the same" if groups.everything.one_sided else "null"
+        problem = f"is {told} on every missed truth, so recall is not known there"
+        raise InputError(f"by: {', '.join(groups.labels)} {problem}")
+
+
+def _truths(groups: Groups, column: str) -> tuple[Truths, dict[int, int]]:
+    """The truths with a finite value, and of each outcome how many have none."""
+    outcome, values = groups.table["outcome"], as_numbers(groups.table[column])
+    known = np.isfinite(values)
+    n_left_out = {kind: int(np.count_nonzero(~known & (outcome == kind))) for kind in (TP, FN)}
+    rows = np.flatnonzero(known & ((outcome == TP) | (outcome == FN)))
+    sequence, n_sequences = number_sequences(groups.table)
+    group, found = groups.of_row[rows], outcome[rows] == TP
+    cell, first = grouped(group * n_sequences + sequence[rows])
+    return Truths(values[rows], found.astype(np.float64), group, cell, group[first], groups.n_groups), n_left_out
+
+
+def _ceilings(truths: Truths, curves: Curves) -> np.ndarray:
+    """Where recall levels off below each of RECALLS, the recall that it has there, (groups, recalls); null elsewhere.
+
+    The easiest truths are those for which the curve says at least this recall, and the eighth of the group for which it
+    says most. If they have less, and surely less than the curve says of them, it goes on rising where recall does not.
+    """
+    ceilings = np.full((truths.n_groups, len(RECALLS)), np.nan)
+    if not len(truths.value):
+        return ceilings
+    order = np.lexsort([curves.recall, truths.group])
+    n_of_group = np.bincount(truths.group, minlength=truths.n_groups)
+    last = np.cumsum(n_of_group) - 1
+    eighth = curves.recall[order][np.maximum(last - n_of_group // BINS, 0)][truths.group]
+    for position, height in enumerate(RECALLS):
+        easy = np.flatnonzero((curves.recall >= height) | (curves.recall >= eighth))
+        cell, first = grouped(truths.cell[easy])
+        if not len(first):
+            continue
+        sums = {"tp": added_at(cell, truths.found[easy]), "n": np.bincount(cell).astype(np.float64)}
+        group = truths.group[easy]
+        found = _recall_intervals(sums, group[first], truths.n_groups, SURE_CEILING)
+        n = np.maximum(np.bincount(group, minlength=truths.n_groups), 1)
+        said = added_at(group, curves.recall[easy], truths.n_groups) / n
+        levels_off = (found.estimate[:, 0] < height) & (found.high[:, 0] < said)
+        ceilings[levels_off, position] = found.estimate[levels_off, 0]
+    return ceilings
+
+
+def _recall_intervals(sums: NamedSums, group: np.ndarray, n_groups: int, confidence: float) -> Intervals:
+    """Recall with its intervals from the sums `tp` and `n` of sequences, (C,), whose groups are given."""
+    functions = single_share(lambda sums: share(sums["tp"], sums["n"]), lambda sums: sums["n"])
+    return jackknife(sums, group, n_groups, functions, confidence)
+
+
+def _limits(groups: Groups, truths: Truths, curves: Curves, ceiling: np.ndarray, no_curve: np.ndarray) -> pd.DataFrame:
+    """The table `limits` of a DetectionLimit."""
+    n_recalls = len(RECALLS)
+    least, greatest = (end[:, None] for end in ends(truths.value, truths.group, truths.n_groups))
+    n_sequences = np.bincount(truths.group_of_cell, minlength=truths.n_groups)
+    inside = (least <= curves.crossing) & (curves.crossing <= greatest)
+    is_read = inside & (curves.is_sloped | (n_sequences == 1)[:, None]) & np.isnan(ceiling)
+    has_width = is_read & (curves.low < curves.high)
+    low = np.where(has_width & (least <= curves.low), curves.low, np.nan)
+    high = np.where(has_width & (curves.high <= greatest), curves.high, np.nan)
+    columns = {name: values.repeat(n_recalls) for name, values in groups.labels.items()}
+    columns |= {
+        "recall": np.tile(RECALLS, truths.n_groups),
+        "estimate": np.where(is_read, curves.crossing, np.nan).ravel(),
+        "low": low.ravel(),
+        "high": high.ravel(),
+        "slope": curves.slope.repeat(n_recalls),
+        "intercept": curves.intercept.repeat(n_recalls),
+        "bend_p_value": curves.bend_p_value.repeat(n_recalls),
+        "n_truth": np.bincount(truths.group, minlength=truths.n_groups).repeat(n_recalls),
+        "n_sequences": n_sequences.repeat(n_recalls),
+        "degrees_of_freedom": curves.degrees_of_freedom.ravel(),
+    }
+    limits = pd.DataFrame(columns)
+    null = np.flatnonzero(limits[["estimate", "low", "high"]].isna().any(axis=1))
+    facts = limits.assign(
+        least=least.repeat(n_recalls),
+        greatest=greatest.repeat(n_recalls),
+        crossing=curves.crossing.ravel(),
+        ceiling=ceiling.ravel(),
+        is_sloped=curves.is_sloped.ravel(),
+        agree=(curves.low == curves.high).ravel(),
+    )
+    reasons = np.full(len(limits), None, object)
+    for row, known in zip(null.tolist(), facts.iloc[null].to_dict("records"), strict=True):
+        reasons[row] = no_curve[row // n_recalls] or why_null(known)
+    return limits.assign(reason=pd.array(reasons, dtype=TEXT))
+
+
+def _bins(groups: Groups, truths: Truths, recall: np.ndarray, column: str, confidence: float) -> pd.DataFrame:
+    """The table `bins` of a DetectionLimit; `recall` is what the curves say of each truth."""
+    in_bins = array_of(binned(pd.DataFrame({column: truths.value}), column, BINS))
+    row, first = number_groups({"group": truths.group, column: in_bins}, len(truths.value))
+    cell, first_of_cell = grouped(row * len(truths.group_of_cell) + truths.cell)
+    sums = {"tp": added_at(cell, truths.found), "n": np.bincount(cell).astype(np.float64)}
+    found = _recall_intervals(sums, row[first_of_cell], len(first), confidence)
+    n = np.bincount(row, minlength=len(first))
+    columns = {name: values.take(truths.group[first]) for name, values in groups.labels.items()}
+    columns |= {
+        column: in_bins.take(first),
+        "mean": added_at(row, truths.value, len(first)) / n,
+        "n_truth": n,
+        "n_sequences": np.bincount(row[first_of_cell], minlength=len(first)),
+        "recall": found.estimate[:, 0],
+        "recall_low": found.low[:, 0],
+        "recall_high": found.high[:, 0],
+        "recall_of_curve": added_at(row, recall, len(first)) / n,
+    }
+    return pd.DataFrame(columns)

@@ -1,0 +1,230 @@
+"""intervals(): the metrics of a match table, of tracks, of poses or of average precision, with confidence intervals.
+
+Sequences are taken as drawn from all sequences like them, so the intervals are of the number that more such sequences
+would give, each weighted by its size. Three methods make them: "jackknife" leaves out one sequence at a time (see
+`jackknife.py`), "percentile" draws sequences with replacement, as many as there are (Efron, 1979,
+doi:10.1214/aos/1176344552), and "batch_means" cuts one long sequence into pieces in time (see `batches.py`).
+"""
+
+import warnings
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+import pandas as pd
+
+from ...scoring.ap.result import AveragePrecision
+from ...scoring.evaluations import Evaluation, asked_table, is_result, leaving_out
+from ...support.chunks import chunks
+from ...support.errors import InputError
+from ...tables.columns import Columns
+from ...tables.kinds import CALLER, same_kind_as
+from ...tables.selections import By
+from ...tables.table import Table
+from .batches import batch_means, null_texts
+from .estimates import clustered, combined, macro, tau_of, with_units
+from .interval_tables import QUESTION, metric_table, result_table, warning_texts, with_reasons
+from .jackknife import Intervals
+from .resampling import (
+    bounds,
+    check_labels,
+    check_metrics,
+    check_options,
+    matrix_of,
+    metrics_of,
+    names_of,
+    number_sequences,
+    own_among,
+    resampled_sums,
+)
+
+Method = Literal["jackknife", "percentile", "batch_means"]
+
+# The count of sums, and of resampled metrics, that are in memory at once, 8 bytes each.
+NUMBERS_AT_ONCE = 1 << 23
+
+
+@same_kind_as("x")
+def intervals(
+    x: Table | NamedTuple | AveragePrecision,
+    by: By | None = None,
+    metrics: str | Sequence[str] | None = None,
+    method: Method = "jackknife",
+    cluster: str | None = None,
+    *,
+    confidence: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Computes metrics with confidence intervals, for what these sequences have shown.
+
+    The intervals answer what the metric of many more sequences like these would be, each weighted by its size.
+    Sequences have to be independent of each other (or `cluster` says which are not); frames and objects of one sequence
+    need not be. No interval knows what no sequence has shown: a failure in one of k sequences stays unseen in n of them
+    with a chance of (1 - 1/k) to the power n. One in 20 is not among ten sequences in 60% of cases.
+
+    Parameters
+    ----------
+    x
+        A match table, or what `track`, `pose` or `average_precision` returned.
+    by
+        The groups, each with intervals of its own: a column of the match table; a Series with a value for each row (or,
+        of a match table of polars, an expression); a list of these, whose values are crossed; or a dict from columns to
+        a count of quantile bins (2 to 1000), edges of bins, or None. Rows that are null in `by` are left out. Results
+        of tracks and poses are grouped by columns of their table `sums`: `sequence`, its attributes
+        (`sequence_<column>`), `joint` of poses, and `category` of `track(by="category")`; those of average precision by
+        what its own `by` takes.
+    metrics
+        A metric, or a list of them. Of a match table any that `summarize` returns, your own among them; by default
+        "f1", "precision", "recall", "mse" (px²), "det_a" and "rmse" (px). Of tracks any in the `summary` of `track`; by
+        default "HOTA", "DetA", "AssA", "MOTA" and "IDF1". Of poses any in that of `pose` but "ap", "ap_pre" and
+        "ap_rec", which do not follow from sums of sequences; by default "HOTA", "DetA", "AssA" and "mota" (percent). Of
+        average precision any number in its `summary`; by default "AP", "AP50" and "AP75".
+    method
+        "jackknife": leaves out one sequence at a time; the interval of a share is that of its logit, that of an error
+        without an upper end that of its logarithm, with t of the degrees of freedom of Bell and McCaffrey (2002),
+        corrected for skewness (Hall, 1992, J. R. Stat. Soc. B 54, 221-228). "percentile": the quantiles of the metric
+        over resamples of sequences (Efron, 1979, doi:10.1214/aos/1176344552), which are too narrow with few sequences.
+        "batch_means": for match tables of a single long sequence, which is cut into 120 pieces in time. How alike they
+        are is part of the interval (Mueller and Watson, 2016, doi:10.1093/restud/rdw014), which is null below 1,500
+        frames or where frames stay alike for much of the sequence; `reason` says how many frames would be needed. The
+        columns that weigh sequences are null then.
+    cluster
+        A column of groups of sequences that are not independent of each other, such as nights of observation. Whole
+        groups are then left out, or drawn.
+    confidence
+        The share of intervals that contain the true value, between 0 and 1.
+    resamples
+        How often "percentile" draws sequences, with replacement; at least 1.
+    seed
+        Of the resamples; equal seeds give equal intervals.
+
+    Returns
+    -------
+    DataFrame of the match table's kind with one row for each group and metric: the `by` columns, `metric`, `estimate`
+    (the value that `summarize` computes), `low` and `high` (the bounds of the interval), and what they rest on:
+    `n_sequences`, the count of sequences that have rows in the group; `n_effective`, how many sequences of equal size
+    would tell as much; `degrees_of_freedom`; `largest_share`, the greatest share that one sequence has of all weights.
+    Bounds are null where nothing is known of them; `reason` says why, and is null elsewhere. Warnings tell of nulls,
+    and of fewer than 20 sequences or 5 degrees of freedom. The notes (`attrs`) say which `question` the intervals
+    answer.
+
+    Tracks and poses have a column `of`: "combined" (its interval is null below 20 sequences, of which a single one may
+    decide it), "macro", the mean over sequences of each one's own value (the mean sequence is another question), and,
+    up to 20 sequences, "without NAME", the combined number without the sequence NAME (or without the cluster NAME).
+
+    Average precision has these rows but no "macro": the AP of a single image is another number. Up to 100 groups of
+    sequences are left out in turn. AP of few images is too high, so the interval is moved down by the bias, which
+    halves of the sequences tell ("percentile" does not do that). If a category has truths in one group only, bounds are
+    null: nothing tells how its AP would vary.
+
+    Raises
+    ------
+    InputError: `x` is no match table or has no rows; a column of `by` is missing, or has the name of a column of the
+        result; the column `cluster` is missing, null, or differs within a sequence; "batch_means" is asked of tracks,
+        poses, average precision or several sequences; a metric of your own fails.
+    ValueError: an unknown metric or method, `resamples` below 1, `seed` below 0, or `confidence` not between 0 and 1.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> matches = sf.match(sf.read_spotgeo("data/sample/truth.json"), sf.read_spotgeo("data/sample/eager.json"))
+    >>> sf.intervals(matches, metrics=["f1", "recall"]).round(2)[["metric", "estimate", "low", "high", "n_sequences"]]
+       metric  estimate   low  high  n_sequences
+    0      f1      0.82  0.78  0.85           60
+    1  recall      0.89  0.77  0.94           60
+    """
+    answer, texts = interval_table(x, by, metrics, method, cluster, confidence, resamples, seed)
+    for text in texts:
+        warnings.warn(f"intervals: {text}", stacklevel=CALLER)
+    return answer
+
+
+def interval_table(
+    x: Table | NamedTuple | AveragePrecision,
+    by: By | None,
+    metrics: str | Sequence[str] | None,
+    method: Method = "jackknife",
+    cluster: str | None = None,
+    confidence: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+    exclude: Sequence[int | str] | None = None,
+) -> tuple[pd.DataFrame, list[str]]:
+    """Computes the table that `intervals` returns, and the texts of warnings instead of raising them.
+
+    Takes and raises what `intervals` does; `exclude` are checked sequences to leave out.
+    """
+    metrics = names_of(metrics)
+    check_options(resamples, confidence, seed)
+    if method not in get_args(Method):
+        raise ValueError(f"method is {method!r}; {', '.join(map(repr, get_args(Method)))} are known")
+    asked = with_units(leaving_out(asked_table(x, "intervals: x"), exclude), cluster)
+    if not len(asked.table):
+        raise InputError(f"intervals: the {'result' if is_result(x) else 'match table'} has no rows")
+    own = own_among(metrics)
+    evaluation = asked.evaluate(asked.table, by, own)
+    names = check_metrics(metrics, [evaluation])
+    check_labels(evaluation.labels)
+    n_sequences = evaluation.n_sequences
+    tau = tau_of(asked.matches)
+    if method == "batch_means":
+        found = batch_means(evaluation, asked, by, own, names, tau, confidence)
+        texts = null_texts(found.reason, names)
+    else:
+        evaluation = clustered(evaluation, asked, cluster)
+        found = combined(evaluation, names, tau, confidence)
+        if method == "percentile":
+            found = _by_resampling(found, evaluation, names, resamples, confidence, seed)
+        texts = warning_texts(found, names, n_sequences, tau, evaluation)
+        n_cells = np.bincount(evaluation.group) if evaluation.in_clusters else n_sequences
+        found = with_reasons(found, evaluation, tau, n_cells)
+    found = found._replace(estimate=_estimates(evaluation.summary, names))
+    if evaluation.of_result:
+        of_means = None
+        if evaluation.singles:
+            of_means = with_reasons(macro(evaluation, names, confidence), evaluation, tau, n_sequences, are_means=True)
+        answer = result_table(evaluation, names, n_sequences, found, of_means)
+    else:
+        answer = metric_table(evaluation, names, n_sequences, found)
+    options = {"resamples": resamples, "confidence": confidence, "method": method, "seed": seed}
+    answer.attrs = evaluation.attrs | {"question": QUESTION} | options
+    return answer, [*texts, *evaluation.texts]
+
+
+def _estimates(summary: pd.DataFrame, names: Sequence[str]) -> np.ndarray:
+    """The named metrics of a summary, (groups, metrics); null where it has no such column."""
+    unknown = np.full(len(summary), np.nan)
+    columns = [summary[name].to_numpy(np.float64, na_value=np.nan) if name in summary else unknown for name in names]
+    return np.stack(columns, axis=-1)
+
+
+def _by_resampling(
+    found: Intervals, evaluation: Evaluation, names: Sequence[str], resamples: int, confidence: float, seed: int
+) -> Intervals:
+    """Intervals of the jackknife with the bounds of resampling."""
+    low, high = _percentile(evaluation, names, resamples, confidence, seed)
+    if evaluation.in_groups:  # a category that leaving out can lose, drawing can lose, too
+        low, high = (np.where(np.isnan(found.error), np.nan, bound) for bound in (low, high))
+    return found._replace(low=low, high=high, degrees_of_freedom=np.full_like(low, np.nan))
+
+
+def _percentile(
+    evaluation: Evaluation, names: Sequence[str], resamples: int, confidence: float, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The bounds (groups, metrics) by drawing sequences with replacement; null with fewer than two sequences."""
+    low, high = np.full((2, evaluation.n_groups, len(names)), np.nan)
+    n_cells = np.bincount(evaluation.group, minlength=evaluation.n_groups)
+    sequence, n_sequences = number_sequences(Columns({"sequence": evaluation.sequence}))
+    cells = matrix_of(evaluation.sums, len(sequence))
+    at_once = np.where(n_cells > 1, cells.values.shape[1] * max(resamples, n_sequences), 1)
+    for first, last in chunks(at_once, NUMBERS_AT_ONCE):
+        if n_cells[first:last].max() < 2:
+            continue
+        rows = np.flatnonzero((evaluation.group >= first) & (evaluation.group < last))
+        sums = np.zeros((n_sequences, last - first, cells.values.shape[1]))
+        sums[sequence[rows], evaluation.group[rows] - first] = cells.values[rows]
+        samples = metrics_of(cells.named(resampled_sums(sums, resamples, seed)), names, evaluation.family)
+        low[first:last], high[first:last] = bounds(samples, confidence)
+    low[n_cells < 2] = high[n_cells < 2] = np.nan
+    return low, high

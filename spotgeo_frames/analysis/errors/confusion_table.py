@@ -1,0 +1,141 @@
+"""confusion(): which category of truths is detected as which.
+
+Detections choose truths of any category, the highest score first, each the most similar one that is free: the matching
+of average precision, with all categories together. This is the convention of FiftyOne's COCO evaluation with
+`classwise=False` (fiftyone/utils/eval/coco.py), also for crowds, which only their own category may match. Ultralytics
+(utils/metrics.py, ConfusionMatrix) lets the most similar pairs choose first instead, at an IoU above 0.45 and scores
+above 0.25.
+
+The table is long, like all others here, so that it can be filtered, joined and drawn by any library of tables; a pivot
+makes it square.
+"""
+
+from collections.abc import Hashable
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ...matching.greedy import greedy_pairs, preferred_order
+from ...matching.pairs import Pairs
+from ...scoring.ap.detections import similar_of_any_category
+from ...scoring.ap.evaluate import Matched
+from ...scoring.ap.result import AveragePrecision
+from ...support.errors import InputError
+from ...tables.kinds import same_kind_as
+
+COLUMNS = ["truth_category", "predicted_category"]
+
+
+@same_kind_as("result")
+def confusion(
+    result: AveragePrecision, threshold: float = 0.5, *, score_threshold: float | None = None
+) -> pd.DataFrame:
+    """Counts how often truths of each category are detected as each category, or not at all.
+
+    Detections choose truths of whatever category, the highest score first: the most similar truth that no other
+    detection has taken. This is what FiftyOne does with `classwise=False`.
+
+    Parameters
+    ----------
+    result
+        What `average_precision` returned, of boxes or poses with a `category` on both sides.
+    threshold
+        The least similarity of a match, above 0 and at most 1.
+    score_threshold
+        Leaves out detections with a lower score; by default none. Detectors report many detections with low scores,
+        which are background here.
+
+    Returns
+    -------
+    DataFrame (of the kind that `result` has) with one row for each pair of categories: `truth_category`,
+    `predicted_category` and `count`, 0 where there are none. A null stands for background: missed truths have no
+    predicted category, and false alarms have no true one. The counts of a `truth_category` add up to its truths, those
+    of a `predicted_category` to its detections. Ignored truths such as crowds count nowhere, nor do detections that are
+    matched with them, or that are beyond the most of a frame and category in `result`; the notes (`attrs`) say how
+    many. To make the square table, pivot it as in the example; background comes first there.
+
+    Raises
+    ------
+    InputError: `result` is nothing that `average_precision` returned, or a side has no categories.
+    ValueError: `threshold` or `score_threshold` is no number, or `threshold` is out of range.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import spotgeo_frames as sf
+    >>> truth = pd.DataFrame({"sequence": 1, "frame": 1, "object": [1, 2, 3, 4], "x": [0.0, 30, 60, 90], "y": 0.0})
+    >>> truth = truth.assign(w=20.0, h=20.0, category=["cat", "dog", "dog", "dog"])
+    >>> found = truth.head(3).assign(category=["cat", "cat", "dog"], score=0.9)
+    >>> counts = sf.confusion(sf.average_precision(truth, found))
+    >>> counts[counts["count"] > 0]
+      truth_category predicted_category  count
+    0            cat                cat      1
+    3            dog                cat      1
+    4            dog                dog      1
+    5            dog                NaN      1
+    >>> square = counts.pivot(index="truth_category", columns="predicted_category", values="count")
+    >>> square.loc["dog"].tolist()
+    [1, 1, 1]
+    """
+    matched = _checked(result, threshold, score_threshold)
+    detections, scope = matched.detections, matched.scopes["all"]
+    enough = np.ones(len(detections.row), bool) if score_threshold is None else detections.score >= score_threshold
+    pairs = _pairs(matched, threshold, enough)
+    counting = scope.counts[pairs.truth]
+    is_wrong, is_missed = enough & scope.within, scope.counts.copy()
+    is_wrong[pairs.prediction] = False
+    found = pairs.take(counting)
+    is_missed[found.truth] = False
+
+    # The last row and the last column are background.
+    n_categories = len(detections.categories)
+    counts = np.zeros((n_categories + 1, n_categories + 1), np.int64)
+    np.add.at(counts, (detections.truth_category[found.truth], detections.category[found.prediction]), 1)
+    counts[:-1, -1] = np.bincount(detections.truth_category[is_missed], minlength=n_categories)
+    counts[-1, :-1] = np.bincount(detections.category[is_wrong], minlength=n_categories)
+    n_explained = int(enough.sum() - counts[:, :-1].sum())
+    return _long(counts, matched, {"threshold": float(threshold), "explained": n_explained})
+
+
+def _checked(result: object, threshold: float, score_threshold: float | None) -> Matched:
+    """The matches of a result that has categories; raises as `confusion` does."""
+    if not isinstance(result, AveragePrecision):
+        raise InputError(f"confusion: result is a {type(result).__name__}; give what average_precision() returned")
+    if not result.matched.detections.has_categories:
+        raise InputError("confusion: there are no categories; truth and predictions need a column category")
+    if not isinstance(threshold, Real) or not 0 < threshold <= 1:
+        raise ValueError(f"threshold is {threshold!r}; a similarity above 0 and at most 1 is needed")
+    if score_threshold is not None and (not isinstance(score_threshold, Real) or np.isnan(score_threshold)):
+        raise ValueError(f"score_threshold is {score_threshold!r}; a number is needed")
+    return result.matched
+
+
+def _pairs(matched: Matched, threshold: float, enough: np.ndarray) -> Pairs:
+    """The matched pairs: detections that are marked choose, the highest score first, among truths of any category.
+
+    Truths that are ignored are there for detections of their own category only.
+    """
+    detections, counts = matched.detections, matched.scopes["all"].counts
+    pairs = similar_of_any_category(detections, matched.rule, threshold)
+    same = detections.category[pairs.prediction] == detections.truth_category[pairs.truth]
+    pairs = pairs.take(enough[pairs.prediction] & (counts[pairs.truth] | same))
+    by_score = detections.by_score
+    place = np.argsort(by_score)
+    pairs = pairs._replace(prediction=place[pairs.prediction])
+    pairs = pairs.take(preferred_order(pairs, ~counts))
+    pairs = pairs.take(greedy_pairs(pairs, detections.is_crowd))
+    return pairs._replace(prediction=by_score[pairs.prediction])
+
+
+def _long(counts: np.ndarray, matched: Matched, notes: dict[Hashable, Any]) -> pd.DataFrame:
+    """A square table of counts, whose last row and column are background, as one with a row a count, with its notes."""
+    names = pd.Series(matched.detections.categories, copy=False)
+    names = names.astype("Int64") if pd.api.types.is_integer_dtype(names.dtype) else names
+    positions = np.indices(counts.shape).reshape(2, -1)
+    codes = np.where(positions == len(names), -1, positions)
+    columns = {column: names.array.take(of, allow_fill=True) for column, of in zip(COLUMNS, codes, strict=True)}
+    table = pd.DataFrame(columns | {"count": counts.ravel()})
+    table.attrs = matched.notes | notes
+    return table

@@ -1,0 +1,281 @@
+"""diagnose(): the kind of each miss and each false alarm.
+
+Every FN and FP of a match table gets exactly one kind, the first in this list that applies. A pair is near if it may
+match by the rule of the table, and nearly near if it reaches farther, as the caller says.
+
+    FN  taken                     a prediction of its category is near, but was matched with another truth
+        confused                  a prediction of another category is near
+        mislocated                paired with a remaining FP of its category, see below
+        confused_and_mislocated   paired with a remaining FP of another category, see below
+        lost                      none of these
+    FP  no_truth_in_frame         the frame has no truth
+        duplicate                 a truth of its category is near, but was matched with another prediction
+        confused                  a truth of another category is near
+        mislocated                paired with a remaining FN of its category, see below
+        confused_and_mislocated   paired with a remaining FN of another category, see below
+        background                none of these
+
+Within each frame, the misses and the false alarms that remain and are nearly near are paired one to one: first those of
+one category, then those of different categories; as many pairs as possible, and among those the nearest. Each pair is
+taken for one object that was detected in the wrong place, so there are as many such misses as false alarms. The kinds
+follow TIDE (Bolya et al., 2020, doi:10.1007/978-3-030-58580-8_33).
+"""
+
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ...matching.alignment import Aligned, align, without_categories
+from ...matching.assignment import Entries, assign
+from ...matching.noted_rule import noted_rule
+from ...matching.pairs import Pairs, same_category
+from ...matching.rule import Rule
+from ...matching.similarity import Measure
+from ...matching.words import asked_of_matches
+from ...scoring.ap.numbers import shown_position
+from ...scoring.ap.result import AveragePrecision
+from ...scoring.row_counts import warn_of_doubled
+from ...support.errors import InputError
+from ...tables.checks import check_matches
+from ...tables.kinds import same_kind_as
+from ...tables.match_sides import sides_of
+from ...tables.schema import FN, FP, is_of_precision
+from ...tables.table import Table
+from .detection_errors import LEAST_SIMILARITY, diagnosed
+
+KINDS = [
+    "taken",
+    "lost",
+    "mislocated",
+    "confused",
+    "confused_and_mislocated",
+    "duplicate",
+    "background",
+    "no_truth_in_frame",
+]
+KIND_TYPE = pd.CategoricalDtype(KINDS)
+TAKEN, LOST, MISLOCATED, CONFUSED, CONFUSED_AND_MISLOCATED, DUPLICATE, BACKGROUND, NO_TRUTH = range(len(KINDS))
+
+# The kinds of misses and false alarms that come in pairs.
+PAIRED = [MISLOCATED, CONFUSED_AND_MISLOCATED]
+
+# The kinds that only tables with categories have.
+OF_CATEGORIES = [KINDS[CONFUSED], KINDS[CONFUSED_AND_MISLOCATED]]
+
+# How far a mislocated prediction may lie: the multiple of the largest distance of a match, or else LEAST_SIMILARITY.
+REACH = 3.0
+
+
+class ErrorKinds(NamedTuple):
+    """The kinds of the N rows of a match table.
+
+    `kind` (N,) is a position in KINDS, or -1 for rows that are no errors. For each row of a mislocated pair, `partner`
+    (N,) is the other row of the pair, and `measure` (N,) that of the pair; for all others they are -1 and null.
+    """
+
+    kind: np.ndarray
+    partner: np.ndarray
+    measure: np.ndarray
+
+
+@same_kind_as("matches")
+def diagnose(
+    matches: Table | AveragePrecision,
+    reach: float | None = None,
+    tau: float | None = None,
+    *,
+    least_similarity: float | None = None,
+    similarity: str | Measure | None = None,
+    threshold: float | None = None,
+    sigmas: Mapping[Any, float] | None = None,
+    distance: Measure | None = None,
+) -> pd.DataFrame:
+    """Adds the kind of each error to a match table: why it is a miss or a false alarm.
+
+    Parameters
+    ----------
+    matches
+        A match table with the coordinates of truths and predictions: of points, boxes, joints or whole poses, or that
+        of `track` or `pose`; or what `average_precision` returned, whose errors have other kinds, see the notes.
+    reach
+        For a table by distance: the largest distance between a miss and a false alarm that are taken for one mislocated
+        object, in multiples of tau, or for a table of `pose` of 0.5 head sizes; 3 by default, at least 1.
+    tau
+        The largest distance (px) at which a prediction is near a truth. Needed only where the match table has lost its
+        own tau, as a table of polars has.
+    least_similarity
+        For a table by similarity: the least similarity of a miss and a false alarm that are taken for one mislocated
+        object; 0.1 by default, above 0 and at most the threshold.
+    similarity, threshold, sigmas
+        The rule of a table by similarity, in the words of `match`. Needed only where the table has lost its notes; a
+        similarity that is a function is needed always. Of average precision only `threshold` is asked for, one of those
+        that it is the mean over: the lowest by default, which is 0.5 unless `thresholds` said otherwise.
+    distance
+        The function of distances that the table was matched by; needed always where there was one.
+
+    Returns
+    -------
+    DataFrame of the same kind, the match table with two more columns. `pair_distance` (in the unit of `distance`), or
+    `pair_similarity` after matching by similarity, is that of a mislocated miss and its false alarm, and null
+    elsewhere; of tables of `pose` it is `pair_head_sizes`, a distance in head sizes of the truth. `kind` is
+    categorical, null for true positives and empty frames. A pair is near if its distance is at most tau or 0.5 head
+    sizes, or its similarity at least the threshold. The kinds of misses are
+
+    taken: a prediction of the same category is near, but was matched with another truth.
+    confused: a prediction of another category is near.
+    mislocated: a false alarm that no other truth explains lies within reach; the two are one object that was detected
+        in the wrong place.
+    confused_and_mislocated: the same, with a false alarm of another category.
+    lost: no prediction is near.
+
+    and those of false alarms are
+
+    no_truth_in_frame: the frame has no truth.
+    duplicate: a truth of the same category is near, but was matched with another prediction.
+    confused: a truth of another category is near.
+    mislocated, confused_and_mislocated: the false alarm of such a miss.
+    background: no truth is near.
+
+    Without a column `category` on both sides all objects are of one category. Source: TIDE (Bolya et al., 2020,
+    doi:10.1007/978-3-030-58580-8_33), whose kinds are those of false alarms in average precision.
+
+    Raises
+    ------
+    InputError: `matches` is no match table, it lacks columns that its rule needs, or its rule is not known.
+    ValueError: `reach`, `tau`, `least_similarity`, `similarity`, `threshold`, `sigmas` or `distance` is out of range.
+
+    Notes
+    -----
+    Average precision lets a detection choose by its score, and has the kinds of TIDE, equal to tidecv 1.0.1. The answer
+    is the match table at the threshold, without what is ignored. A false alarm has the first kind that applies:
+
+    mislocated: a truth of its category is at least as similar as `least_similarity`, and none is more similar than the
+        threshold.
+    confused: a truth of another category is at least as similar as the threshold.
+    duplicate: a truth of its category is, which another detection has found.
+    confused_and_mislocated: a truth of another category is more similar than `least_similarity`.
+    background: none of these, be there truths in the frame or not.
+
+    A mislocated or confused false alarm means the most similar such truth. A miss that is meant has the kind of the
+    false alarm with the highest score that means it; all others are `lost`. `pair_similarity` is that of a false alarm
+    and the truth that makes its kind, and, of a miss that is meant, that of this false alarm.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import spotgeo_frames as sf
+    >>> truth = pd.DataFrame({"sequence": 1, "frame": 1, "object": [1, 2], "x": [10.0, 90.0], "y": 5.0})
+    >>> predictions = pd.DataFrame({"sequence": 1, "frame": 1, "object": [1, 2], "x": [12.0, 75.0], "y": 5.0})
+    >>> sf.diagnose(sf.match(truth, predictions))[["outcome", "kind", "pair_distance"]]
+      outcome        kind  pair_distance
+    0      TP         NaN            NaN
+    1      FN  mislocated           15.0
+    2      FP  mislocated           15.0
+    """
+    if isinstance(matches, AveragePrecision):
+        _check_left_out(reach=reach, tau=tau, similarity=similarity, sigmas=sigmas, distance=distance)
+        position = shown_position(matches.matched.thresholds, threshold)
+        least = LEAST_SIMILARITY if least_similarity is None else least_similarity
+        _check_least(least, float(matches.matched.thresholds[position]))
+        return diagnosed(matches, position, least)
+    table = check_matches(matches, by_groups=True)
+    if is_of_precision(table.columns):
+        raise InputError("diagnose: give what average_precision() returned, instead of its matches")
+    warn_of_doubled(table, "diagnose")
+    rule = noted_rule(table, asked_of_matches(tau, None, similarity, threshold, sigmas, distance))
+    farthest, notes = _farthest(rule, reach, least_similarity)
+    kinds = kinds_of_errors(table, rule, farthest)
+    possible = possible_kinds(table)
+    codes = np.array([possible.index(name) if name in possible else -1 for name in KINDS] + [-1])  # the last for none
+    answer = table.assign(kind=pd.Categorical.from_codes(codes[kinds.kind], dtype=pd.CategoricalDtype(possible)))
+    answer[f"pair_{rule.pair_measure}"] = kinds.measure
+    answer.attrs = table.attrs | notes
+    return answer
+
+
+def kinds_of_errors(table: pd.DataFrame, rule: Rule, farthest: float | None = None) -> ErrorKinds:
+    """The kinds of the rows of a checked match table, by the rule that it was made with.
+
+    `farthest` is the largest distance (px or head sizes) or the least similarity of a mislocated pair.
+    """
+    farthest = _farthest(rule)[0] if farthest is None else farthest
+    sides = sides_of(table, rule.measured_columns)
+    aligned = align(sides.truth, sides.predictions)
+    near = rule.near_pairs(without_categories(aligned), farthest)
+    same = same_category(aligned, near.prediction, near.truth) & np.ones(len(near.truth), bool)
+    truth_rows = sides.truth_rows[aligned.truth.row]
+    predicted_rows = sides.predicted_rows[aligned.predictions.row]
+    truth_row, predicted_row = truth_rows[near.truth], predicted_rows[near.prediction]
+
+    outcome = table["outcome"].array.codes
+    close, missed, false = rule.is_near(near.measure), outcome[truth_row] == FN, outcome[predicted_row] == FP
+    kind = np.full(len(table), -1)
+    kind[outcome == FN], kind[outcome == FP] = LOST, BACKGROUND
+    kind[truth_row[close & ~same & missed]] = CONFUSED
+    kind[predicted_row[close & ~same & false]] = CONFUSED
+    kind[truth_row[close & same & missed & ~false]] = TAKEN
+    kind[predicted_row[close & same & false & ~missed]] = DUPLICATE
+    kind[predicted_rows[(aligned.truth.counts == 0)[aligned.predictions.frame]]] = NO_TRUTH
+    partner, measure = np.full(len(table), -1), np.full(len(table), np.nan)
+    for wanted, of_pair in zip((same, ~same), PAIRED, strict=True):
+        left = np.flatnonzero(wanted & (kind[truth_row] == LOST) & (kind[predicted_row] == BACKGROUND))
+        paired = left[_paired(near.take(left), aligned, rule, farthest)]
+        for rows, others in ((truth_row, predicted_row), (predicted_row, truth_row)):
+            kind[rows[paired]] = of_pair
+            partner[rows[paired]] = others[paired]
+            measure[rows[paired]] = near.measure[paired]
+    return ErrorKinds(kind, partner, measure)
+
+
+def possible_kinds(table: pd.DataFrame) -> list[str]:
+    """The kinds of errors that a match table can have; without categories nothing is confused."""
+    has_categories = "truth_category" in table and "predicted_category" in table
+    return [kind for kind in KINDS if has_categories or kind not in OF_CATEGORIES]
+
+
+def _farthest(
+    rule: Rule, reach: float | None = None, least_similarity: float | None = None
+) -> tuple[float, dict[str, Any]]:
+    """The largest distance (px or head sizes) or the least similarity of a mislocated pair, and the notes that say so.
+
+    Raises ValueError if one of the two is out of range, or does not go with the rule.
+    """
+    if rule.pair_measure != "similarity":
+        multiples = f"in multiples of {'tau' if rule.by_distance else f'{rule.largest_cost:g} head sizes'}"
+        if least_similarity is not None:
+            raise ValueError(f"least_similarity goes with tables by similarity; give reach, {multiples}")
+        reach = REACH if reach is None else reach
+        if not isinstance(reach, Real) or not 1 <= reach < np.inf:
+            raise ValueError(f"reach is {reach!r}; 1 or more is needed, {multiples}")
+        return reach * rule.largest_cost, {"reach": reach, rule.limit: rule.largest_cost}
+    if reach is not None:
+        raise ValueError("reach goes with tables by distance; give least_similarity")
+    most = 1.0 if rule.threshold is None else rule.threshold
+    least = min(LEAST_SIMILARITY, most) if least_similarity is None else least_similarity
+    _check_least(least, most)
+    return least, {"least_similarity": least, "threshold": rule.threshold}
+
+
+def _check_least(least: float, most: float) -> None:
+    """Raises ValueError unless `least` is a least similarity that goes with the threshold `most`."""
+    if not isinstance(least, Real) or not 0 < least <= most:
+        raise ValueError(
+            f"least_similarity is {least!r}; a number above 0 and at most the threshold {most:g} is needed"
+        )
+
+
+def _check_left_out(**words: object) -> None:
+    """Raises ValueError if a word is given that average precision has already."""
+    given = [name for name, value in words.items() if value is not None]
+    if given:
+        raise ValueError(f"{given[0]} does not go with what average_precision() returned; leave it out")
+
+
+def _paired(pairs: Pairs, aligned: Aligned, rule: Rule, farthest: float) -> np.ndarray:
+    """Marks the pairs of the best one-to-one assignment of each frame: as many as possible, then the nearest."""
+    starts = aligned.predictions.starts, aligned.truth.starts
+    entries = Entries(pairs.prediction, pairs.truth, rule.cost(pairs.measure), *starts, aligned.names_from(0))
+    return assign(entries, 1.0 if rule.pair_measure == "similarity" else farthest)

@@ -1,0 +1,184 @@
+"""object_summary(): in which of its frames each true object was found, and in which it was missed."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ...matching.layout import EVENTS, SWITCH
+from ...scoring.row_counts import warn_of_doubled
+from ...support.errors import InputError
+from ...support.keys import added_at, grouped, ordinals, pack, row_keys, stable_order
+from ...support.pandas_versions import TEXT
+from ...tables.checks import check_matches
+from ...tables.kinds import same_kind_as
+from ...tables.messages import missing
+from ...tables.schema import FN, SIDE_PREFIXES, TP, frame_columns, measure_of
+from ...tables.table import Table
+
+HISTORY_TYPE = pd.CategoricalDtype(["always found", "found in part", "flickers", "never found"])
+
+
+class IdentityColumns(NamedTuple):
+    """The columns of a match table that name the true and the predicted object through their sequence."""
+
+    truth: str
+    predicted: str
+
+
+class ObjectRows(NamedTuple):
+    """The rows of truths of a match table, sorted by object and frame, as integers.
+
+    `objects` is the object of each of these rows, and `first` where each object begins. `frame` is the position of the
+    frame of each row of the whole table; a joint has frames of its own.
+    """
+
+    rows: np.ndarray
+    objects: np.ndarray
+    first: np.ndarray
+    frame: np.ndarray
+
+
+@same_kind_as("matches")
+def object_summary(matches: Table, *, identity: str | None = None) -> pd.DataFrame:
+    """Summarizes the history of each true object: in which of its frames it was found.
+
+    Parameters
+    ----------
+    matches
+        A match table, also one of `track` or `pose`. Its truth has to have the same identity in all frames of a
+        sequence, as the truth of the spotGEO challenge has.
+    identity
+        The column that names an object through its sequence; a truth without it has `object`. By default that which
+        `track` or `pose` noted in the table, or else `object`. Tables of polars keep no notes.
+
+    Returns
+    -------
+    DataFrame of the match table's kind with one row for each true object, sorted by `sequence`, (`joint`,) `object`:
+
+    n_frames, n_found: the count of frames that have the object, and of those in which it is a true positive.
+    found_share: n_found / n_frames.
+    pattern: one character for each of the object's frames, in order: 1 where it was found, 0 where it was missed.
+    longest_gap: the most frames in a row in which it was missed, among its own frames.
+    n_changes: how often it changes from found to missed or back.
+    n_switches: how often its predicted identity changes; only for tables of `track` and `pose`.
+    history: "always found", "never found", "found in part" (one change) or "flickers" (two changes or more).
+    mean_distance: px, the mean over the frames in which it was found, null if it never was; `mean_similarity` instead
+        after matching by similarity.
+
+    There is no interval: these are the histories of these objects, and not an estimate of others.
+
+    Raises
+    ------
+    InputError: `matches` is no match table, its column of identities is missing, or an object occurs in a frame more
+        than once.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import spotgeo_frames as sf
+    >>> frames = [1, 2, 3, 4]
+    >>> truth = pd.DataFrame({"sequence": 1, "frame": frames, "object": 1, "x": [10.0, 20.0, 30.0, 40.0], "y": 5.0})
+    >>> matches = sf.match(truth, truth[truth["frame"] != 3])
+    >>> sf.object_summary(matches)[["sequence", "object", "n_found", "pattern", "longest_gap", "history"]]
+       sequence  object  n_found pattern  longest_gap   history
+    0         1       1        3    1101            1  flickers
+    """
+    table = check_matches(matches)
+    warn_of_doubled(table, "object_summary")
+    name = "object_summary: matches"
+    truth = identity_columns(table, identity, name).truth
+    rows, of_row, first, _ = object_rows(table, truth, name)
+    found = table["outcome"].array.codes[rows] == TP
+    n_frames, n_found = np.bincount(of_row), added_at(of_row, found)
+    changes = np.diff(found, prepend=False) & (np.diff(of_row, prepend=-1) == 0)
+    n_changes = added_at(of_row, changes).astype(np.int64)
+    measure = measure_of(table)
+    near = np.nan_to_num(table[measure].to_numpy(np.float64)[rows])
+    with np.errstate(invalid="ignore"):
+        mean = added_at(of_row, near) / n_found
+    history = np.select([n_found == n_frames, n_found == 0, n_changes > 1], [0, 3, 2], 1)
+    key = [*_group(table), truth]
+    answer = table[key].take(rows[first]).reset_index(drop=True).rename(columns={truth: "object"})
+    events = {"n_switches": added_at(of_row, switches(table)[rows]).astype(np.int64)} if "event" in table else {}
+    answer = answer.assign(
+        n_frames=n_frames,
+        n_found=n_found.astype(np.int64),
+        found_share=n_found / n_frames,
+        pattern=_patterns(found, first),
+        longest_gap=_longest_gaps(found, of_row, len(first)),
+        n_changes=n_changes,
+        **events,
+        history=pd.Categorical.from_codes(history, dtype=HISTORY_TYPE),
+        **{f"mean_{measure}": mean},
+    )
+    answer.attrs = table.attrs
+    return answer
+
+
+def identity_columns(table: pd.DataFrame, identity: str | None, name: str) -> IdentityColumns:
+    """The columns of a match table with the objects' names: `identity`, or else what its notes say, or `object`.
+
+    A side that lacks such a column has `object`. Raises InputError, which calls the table `name`, if both sides do.
+    """
+    column = identity or table.attrs.get("identity") or "object"
+    named = [f"{prefix}{column}" for prefix in SIDE_PREFIXES]
+    if column != "object" and not any(name in table for name in named):
+        raise InputError(f"{name}: it has neither {' nor '.join(named)}, which identity={column!r} needs")
+    objects = [f"{prefix}object" for prefix in SIDE_PREFIXES]
+    return IdentityColumns(*(own if own in table else other for own, other in zip(named, objects, strict=True)))
+
+
+def object_rows(table: pd.DataFrame, identity: str, name: str) -> ObjectRows:
+    """The rows of truths of a match table, by object.
+
+    `identity` is the column that names an object, and `name` the table in messages. Raises InputError if the column is
+    missing, or if an object occurs in a frame more than once.
+    """
+    if identity not in table:
+        raise InputError(missing(name, identity, table.columns, "match() adds it"))
+    frame, first_of_frame = grouped(row_keys(table, frame_columns(table)))
+    # A name means one object within these columns, which are known for each row from those of each frame.
+    of_frames = [column for column in _group(table) if column in frame_columns(table)]
+    group, first_of_group = grouped(row_keys(table[of_frames].take(first_of_frame), of_frames))
+    rows = np.flatnonzero(np.isin(table["outcome"].array.codes, [TP, FN]))
+    rows = rows[stable_order(frame[rows], len(first_of_frame))]
+    of_rows = [*(column for column in _group(table) if column not in of_frames), identity]
+    numbered = [ordinals([table[column].array.take(rows)]) for column in of_rows]
+    codes, spans = [of_row for [of_row], _ in numbered], [span for _, span in numbered]
+    objects, first = grouped(pack([group[frame[rows]], *codes], [len(first_of_group), *spans]))
+    order = stable_order(objects, len(first))
+    rows, objects = rows[order], objects[order]
+    if np.any((np.diff(objects) == 0) & (np.diff(frame[rows]) == 0)):
+        problem = f"column {identity}: a name is in a frame more than once; it has to be unique within its frame"
+        raise InputError(f"{name}: {problem}")
+    return ObjectRows(rows, objects, np.flatnonzero(np.diff(objects, prepend=-1)), frame)
+
+
+def switches(table: pd.DataFrame) -> np.ndarray:
+    """Marks the rows of a match table of tracks whose `event` is "switch"."""
+    return (table["event"] == EVENTS[SWITCH]).to_numpy(bool, na_value=False)
+
+
+def _group(table: pd.DataFrame) -> list[str]:
+    """The columns within which a name means one object; tracks that were evaluated by class have their category."""
+    by = [str(table.attrs["by"])] if "by" in table.attrs else []
+    return [column for column in ("sequence", "joint", *by) if column in table]
+
+
+def _patterns(found: np.ndarray, first: np.ndarray) -> pd.Series:
+    """Writes the pattern of each object, a string of 0 and 1; the rows of an object begin at its place in `first`."""
+    marks = pa.array(["0", "1"]).take(pa.array(found.view(np.int8)))
+    marks_of_objects = pa.LargeListArray.from_arrays(np.append(first, len(found)), marks)
+    return pd.Series(pc.binary_join(marks_of_objects, ""), dtype=TEXT)
+
+
+def _longest_gaps(found: np.ndarray, of_row: np.ndarray, n_objects: int) -> np.ndarray:
+    """The longest run of misses of each object; `of_row` is the object of each row."""
+    begins = np.flatnonzero((np.diff(of_row, prepend=-1) != 0) | (np.diff(found, prepend=False)))
+    lengths = np.diff(begins, append=len(found)) * ~found[begins]
+    longest = np.zeros(n_objects, np.int64)
+    np.maximum.at(longest, of_row[begins], lengths)
+    return longest

@@ -1,0 +1,281 @@
+"""bias(): the mean offset of predictions from the truth, and the gain if it were removed.
+
+The offset is the mean, over the true positives, of predicted minus true coordinates: of points, of the centres of
+boxes, whose sizes are compared, too, or of all labelled joints of whole poses. For the corrected metrics, predictions
+are moved back by the offset and matched again by the match table's own rule. Predictions keep their file order, so an
+offset of 0 reproduces the match table, also where several assignments are equally good. A table that another matcher,
+track() or pose() made may differ, because bias() always matches as `match` does. The interval of the offset, a mean
+weighted by the true positives of each sequence, comes from leaving out one sequence at a time.
+"""
+
+import warnings
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ...matching.alignment import align
+from ...matching.layout import match_table
+from ...matching.matcher import assigned
+from ...matching.noted_rule import noted_rule
+from ...matching.rule import Compared, Rule
+from ...matching.similarity import Measure
+from ...matching.words import asked_of_matches
+from ...scoring.group_sums import sums_of_groups
+from ...scoring.match_sums import NamedSums, match_sums, share
+from ...scoring.one_sided import one_sided_text
+from ...scoring.registry import defined, values_of
+from ...scoring.row_counts import doubled_text
+from ...scoring.row_groups import Groups, group_rows
+from ...scoring.summary import summary_of
+from ...support.errors import InputError
+from ...support.keys import grouped, row_keys
+from ...support.pandas_versions import TEXT
+from ...tables.annotations import Annotations
+from ...tables.checks import check_matches
+from ...tables.kinds import CALLER, same_kind_as
+from ...tables.match_sides import check_coordinates, sides_of
+from ...tables.match_tables import match_dataframe
+from ...tables.schema import SIDE_PREFIXES, TP, frame_columns
+from ...tables.selections import By
+from ...tables.table import Table
+from ..certainty.interval_tables import QUESTION
+from ..certainty.jackknife import Functions, Intervals, added_rows, jackknife
+from ..certainty.resampling import check_confidence, check_labels, number_sequences
+from .offset_kinds import Measured, Moved, offset_kind
+
+# The metrics that are computed again without the offset, where they are defined for the kind of matching.
+CORRECTED = ["f1", "mse", "loc_a"]
+
+# The column by which the rows of the match table are known after matching again.
+ROW = "match_table_row"
+
+
+@same_kind_as("matches")
+def bias(
+    matches: Table,
+    by: By | None = None,
+    *,
+    confidence: float = 0.95,
+    tau: float | None = None,
+    epsilon: float | None = None,
+    similarity: str | Measure | None = None,
+    threshold: float | None = None,
+    sigmas: Mapping[Any, float] | None = None,
+    distance: Measure | None = None,
+) -> pd.DataFrame:
+    """Estimates the mean offset of the predictions, and computes the score as if it had been removed.
+
+    The offset is the mean, over the true positives, of predicted minus true coordinates: of points, of the centres of
+    boxes, or of all labelled joints of whole poses that the prediction has.
+
+    Parameters
+    ----------
+    matches
+        A match table of points, boxes, joints or whole poses, with the coordinates of truths and predictions; also that
+        of `track` or `pose`.
+    by
+        The groups, each with an offset of its own: a column of the match table; a Series with a value for each row (or,
+        of a match table of polars, an expression); a list of these, whose values are crossed; or a dict from columns to
+        a count of quantile bins (2 to 1000), edges of bins, or None. For whole poses, "joint" is a column, too, and the
+        last of the result: each joint has an offset of its own, and to correct it is to move this joint alone in all
+        predictions.
+    confidence
+        The share of intervals that contain the true offset, between 0 and 1.
+    tau, epsilon, similarity, threshold, sigmas, distance
+        The rule to match again with, in the words of `match`. Needed only where the match table has lost its own, as a
+        table of polars has; a similarity or distance that is a function is needed always.
+
+    Returns
+    -------
+    DataFrame of the match table's kind with the `by` columns, `metric`, `estimate`, `low`, `high` and `reason`. Each
+    group has these metrics:
+
+    - `dx` and `dy`: the offset, in the unit of x and y (px), which need not be that of `distance`, with intervals from
+      leaving out one sequence at a time and Student's t, with the degrees of freedom of Bell and McCaffrey (2002,
+      Survey Methodology 28, 169-181);
+    - for boxes also `width_ratio` and `height_ratio`: the geometric mean of predicted over true width and height, with
+      intervals; above 1 where predictions are too large;
+    - `f1` and `mse` (px², or the square of the unit of `distance`) as they are, or `f1` and `loc_a` after matching by
+      similarity;
+    - the same with `_corrected`: after predictions are moved back by the offset, the sizes of boxes are divided by the
+      ratios about their centres, and all are matched again.
+
+    Estimates are null where a group has no true positive. The corrected metrics are also null where the rows of a
+    frame (with categories on both sides, of a frame and category) belong to different groups, because the predictions
+    of one group cannot be moved alone then. `low` and `high` are null where fewer than two sequences have true
+    positives, where all sequences agree, and for scores. `reason` says why a value is null.
+
+    Raises
+    ------
+    InputError: `matches` is no match table, it has no rows, it lacks the columns that its rule needs, or its rule is
+        not known; a column of `by` is missing.
+    ValueError: `confidence` or a word of the rule is out of range.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> truth = sf.read_spotgeo("data/sample/truth.json").objects
+    >>> moved = truth.assign(x=truth["x"] + 3.5)
+    >>> offset = sf.bias(sf.match(truth, moved))
+    >>> offset.set_index("metric")["estimate"].round(3).loc[["dx", "dy", "mse", "mse_corrected"]]
+    metric
+    dx                3.50
+    dy                0.00
+    mse              12.25
+    mse_corrected     0.00
+    Name: estimate, dtype: float64
+    """
+    check_confidence(confidence)
+    table = check_matches(matches)
+    if not len(table):
+        raise InputError("bias: the match table has no rows")
+    check_coordinates(table)
+    words = asked_of_matches(tau, epsilon, similarity, threshold, sigmas, distance)
+    rule = noted_rule(table, words, ("tau", "epsilon"))
+    kind = offset_kind(table, rule)
+    parts = kind.parts(rule)
+    by, by_joint = _without_joint(by) if any(parts) else (by, False)
+    together = np.eye(len(parts)) if by_joint else np.ones((1, len(parts)))
+    groups = group_rows(table, by)
+    check_labels(groups.labels)
+    found = _offsets(groups, kind.measured, rule, together, confidence)
+    offset, low, high, n_sequences = (
+        values.reshape(groups.n_groups, len(together), len(kind.metrics))
+        for values in (found.estimate, found.low, found.high, found.n_weighted)
+    )
+    shares_frames = _share_frames(group_rows(table, by, dropna=False))
+    scores = _scores(groups, shares_frames, offset, kind.moved, rule, together)
+    unknown = np.full((*offset.shape[:2], len(scores)), np.nan)
+    columns = {"estimate": np.concatenate([kind.told(offset), np.stack([*scores.values()], axis=2)], axis=2)}
+    columns |= {
+        name: np.concatenate([kind.told(values), unknown], axis=2) for name, values in (("low", low), ("high", high))
+    }
+    labels = {name: values.repeat(len(together)) for name, values in groups.labels.items()}
+    labels |= {"joint": pd.array(parts * groups.n_groups, dtype=TEXT)} if by_joint else {}
+    answer = _long(labels, [*kind.metrics, *scores], columns)
+    answer["reason"] = _reasons(answer, n_sequences, scores, shares_frames)
+    answer.attrs = table.attrs | {"question": QUESTION, "confidence": confidence}
+    everything = groups.everything
+    about_rows = doubled_text(everything.table, everything.columns)
+    for text in filter(None, (one_sided_text(everything.one_sided, everything.table), about_rows)):
+        warnings.warn(f"bias: {text}", stacklevel=CALLER)
+    return answer
+
+
+def _without_joint(by: By | None) -> tuple[By | None, bool]:
+    """`by` without the joints of whole poses, which are no column of their own, and whether it had them."""
+    if isinstance(by, str):
+        return (None, True) if by == "joint" else (by, False)
+    if isinstance(by, Mapping) and by.get("joint", 0) is None:
+        return {name: bins for name, bins in by.items() if name != "joint"} or None, True
+    if isinstance(by, list | tuple):
+        others = [key for key in by if not (isinstance(key, str) and key == "joint")]
+        return others or None, len(others) < len(by)
+    return by, False
+
+
+def _offsets(groups: Groups, measured: Measured, rule: Rule, together: np.ndarray, confidence: float) -> Intervals:
+    """The offsets of each group with their intervals, as arrays (groups, offsets * metrics).
+
+    `together` (offsets, parts) marks the parts of an object that have one offset together.
+    """
+    table = match_dataframe(groups.table)
+    rows = np.flatnonzero(table["outcome"].array.codes == TP)
+    values = measured(table.iloc[rows], rule)
+    known = ~np.isnan(values)
+    sequence, n_sequences = number_sequences(table)
+    cell, first = grouped(groups.of_row[rows] * n_sequences + sequence[rows])
+    n_metrics = len(together) * values.shape[2]
+    sums = {}
+    for name, of_parts in (("n", known), ("sum", np.where(known, values, 0.0))):
+        added = np.einsum("op,npm->nom", together, of_parts).reshape(len(rows), n_metrics)
+        sums[name] = added_rows(added, cell, len(first))
+    unlimited = np.full(n_metrics, np.inf)
+    mean = Functions(_mean, lambda sums: sums["n"], -unlimited, unlimited, np.zeros(n_metrics, bool))
+    return jackknife(sums, groups.of_row[rows][first], groups.n_groups, mean, confidence)
+
+
+def _mean(sums: NamedSums) -> np.ndarray:
+    return share(sums["sum"], sums["n"])
+
+
+def _share_frames(groups: Groups) -> bool:
+    """Whether objects of a frame (and of a category, as only these match) belong to different groups."""
+    key = [*frame_columns(groups.table), *(["category"] if "category" in groups.table else [])]
+    frame, first = grouped(row_keys(groups.table, key))
+    return bool(np.any(groups.of_row[first][frame] != groups.of_row))
+
+
+def _scores(
+    groups: Groups, shares_frames: bool, offset: np.ndarray, moved: Moved, rule: Rule, together: np.ndarray
+) -> dict[str, np.ndarray]:
+    """The metrics of each group as they are and, with `_corrected`, after each offset is removed: (groups, offsets).
+
+    The corrected ones are null if objects of a frame belong to different groups.
+    """
+    names = defined(CORRECTED, not rule.by_distance)
+    now = summary_of(sums_of_groups(groups))[names].to_numpy(np.float64, na_value=np.nan)
+    now = np.broadcast_to(now[:, None], (*offset.shape[:2], len(names)))
+    later = np.full(now.shape, np.nan)
+    if not shares_frames:
+        later = np.where(np.isnan(now), np.nan, _corrected(groups, offset, moved, rule, together, names))
+    columns = [name for suffix in ("", "_corrected") for name in (f"{name}{suffix}" for name in names)]
+    return dict(zip(columns, np.moveaxis(np.concatenate([now, later], axis=2), 2, 0), strict=True))
+
+
+def _corrected(
+    groups: Groups, offset: np.ndarray, moved: Moved, rule: Rule, together: np.ndarray, metrics: list[str]
+) -> np.ndarray:
+    """The metrics of each group after its predictions are moved back by one of its offsets and matched again.
+
+    `offset` is (groups, offsets, metrics of offsets), the result (groups, offsets, metrics). It is null where the group
+    has no offset.
+    """
+    sides = sides_of(match_dataframe(groups.table), rule.measured_columns)
+    truth = sides.truth._replace(objects=sides.truth.objects.assign(**{ROW: sides.truth_rows}))
+    predictions = sides.predictions.objects.assign(**{ROW: sides.predicted_rows})
+    shift = np.nan_to_num(offset)[groups.of_row[sides.predicted_rows]]
+    values = np.empty((*offset.shape[:2], len(metrics)))
+    for position, marked in enumerate(together):
+        back = moved(predictions, rule, shift[:, [position]] * marked[:, None])
+        aligned = align(truth, Annotations(back))
+        rows = [f"{prefix}{ROW}" for prefix in SIDE_PREFIXES]
+        pairs = assigned(Compared(aligned, rule.near(aligned)), rule)
+        again = match_dataframe(match_table(aligned, pairs, rule, rows))
+        row = again[rows[0]].fillna(again[rows[1]])
+        group = groups.of_row[row.dropna().to_numpy(np.int64)]
+        sums = match_sums(again[row.notna()], group, groups.n_groups)
+        values[:, position] = np.column_stack(list(values_of(sums, metrics, not rule.by_distance).values()))
+    return np.where(np.isnan(offset[..., :1]), np.nan, values)
+
+
+def _long(labels: Mapping[str, Any], names: list[str], told: Mapping[str, np.ndarray]) -> pd.DataFrame:
+    """A row for each label and each name; `told` are the columns, whose values are (..., names)."""
+    columns = {name: values.repeat(len(names)) for name, values in labels.items()}
+    n_labels = next(iter(told.values())).size // len(names)
+    columns |= {"metric": pd.array(names * n_labels, dtype=TEXT)}
+    return pd.DataFrame(columns | {name: values.ravel() for name, values in told.items()})
+
+
+def _reasons(
+    answer: pd.DataFrame, n_sequences: np.ndarray, scores: Collection[str], shares_frames: bool
+) -> pd.api.extensions.ExtensionArray:
+    """Why values of each row are null; `n_sequences` (groups, offsets, metrics) have true positives that count."""
+    n = np.concatenate([n_sequences, np.zeros((*n_sequences.shape[:2], len(scores)))], axis=2).ravel()
+    is_score, no_estimate = answer["metric"].isin(scores).to_numpy(), answer["estimate"].isna().to_numpy()
+    is_corrected = answer["metric"].str.endswith("_corrected").to_numpy(bool)
+    reasons = [
+        (is_corrected & shares_frames, "objects of a frame belong to different groups, so none can be moved alone"),
+        (is_score & no_estimate, "it is not defined here"),
+        (is_corrected, "the offset is that of these data, so nothing tells how others would gain"),
+        (is_score, "intervals() has its interval"),
+        (no_estimate, "no true positive tells it"),
+        (n == 1, "only one sequence tells it, so nothing tells how others differ"),
+        (answer["low"].isna().to_numpy(), "all sequences agree, so nothing tells how others differ"),
+    ]
+    text = np.full(len(answer), None, object)
+    for rows, reason in reversed(reasons):
+        text[rows] = reason
+    return pd.array(text, dtype=TEXT)

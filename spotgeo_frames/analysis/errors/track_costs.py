@@ -1,0 +1,165 @@
+"""What each kind of error costs in tracks and poses, by evaluating them again with that kind mended."""
+
+import warnings
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ...matching.noted_rule import is_of_poses, noted_rule
+from ...matching.rule import Rule
+from ...matching.similarity import Measure
+from ...matching.words import asked_of_matches, asked_of_tracks, similarity_rule
+from ...support.errors import InputError
+from ...support.pandas_versions import TEXT
+from ...support.progress import progress
+from ...tables.annotations import Annotations
+from ...tables.arrow import as_pandas
+from ...tables.checks import check_matches
+from ...tables.match_sides import MatchSides, sides_of
+from ...tables.schema import FN, FP, FRAME_KEY, PREFIXES, TP, centres, has_boxes
+from ...tracking.metrics.clear import THRESHOLD
+from ...tracking.poses import PoseResult, pose
+from ...tracking.tracks import TrackResult, track
+from .error_kinds import KINDS, kinds_of_errors, possible_kinds
+from .track_repairs import (
+    Mended,
+    TrackRows,
+    mended_all,
+    mended_errors,
+    mended_gaps,
+    mended_sides,
+    mended_switches,
+    track_rows,
+)
+
+COSTED = ["f1", "HOTA", "IDF1", "MOTA"]
+SWITCH, GAP, ALL = "switch", "gap", "all"
+
+# The attribute of frames by which poseval knows those in which somebody is annotated.
+ANNOTATED = "n_annotated"
+
+
+class Repair(NamedTuple):
+    """The errors of one kind: its name, the rows of the match table that are such, how many breaks, and all mended."""
+
+    kind: str
+    errors: np.ndarray
+    n_breaks: int
+    mended: Mended
+
+
+def track_costs(
+    x: TrackResult | PoseResult,
+    identity: str | None,
+    tau: float | None,
+    similarity: str | Measure | None,
+    distance: Measure | None,
+) -> pd.DataFrame:
+    """The costs of each kind of error of what `track` or `pose` returned; raises as `error_costs` does."""
+    table = check_matches(x.matches)
+    rule = _rule(table, tau, similarity, distance)
+    rows = track_rows(table, identity)
+    sides = _sides(table, rule)
+    repairs = _repairs(table, rows, rule)
+    now = _numbers(as_pandas(x.summary, "summary"), rows.outcome)
+    numbers = [
+        _evaluated(sides, rows, repair.mended, rule) if _changes(rows, repair.mended) else now
+        for repair in progress(repairs, "evaluating again", "kind")
+    ]
+    counts = [[int((repair.errors & (rows.outcome == missed)).sum()) for repair in repairs] for missed in (FN, FP)]
+    columns = {"n_misses": counts[0], "n_false_alarms": counts[1], "n_breaks": [repair.n_breaks for repair in repairs]}
+    answer = pd.DataFrame({"kind": [repair.kind for repair in repairs]} | columns).astype({"kind": TEXT})
+    after = np.array(numbers)
+    for name, values, before in zip(COSTED, after.T, now, strict=True):
+        answer[name], answer[f"{name}_gain"] = values, values - before + 0.0  # no -0.0
+    answer.attrs = table.attrs
+    return answer
+
+
+def _rule(table: pd.DataFrame, tau: float | None, similarity: str | Measure | None, distance: Measure | None) -> Rule:
+    """The rule of the result.
+
+    Raises InputError if the rule is not known, ValueError if a word does not agree with the notes of the result.
+    """
+    if distance is None:
+        words = asked_of_tracks(tau, similarity)
+    else:  # the notes may know its tau
+        words = asked_of_matches(tau, similarity=similarity, distance=distance)
+    measure, word = (words.similarity, "similarity") if distance is None else ("point", "distance")
+    if is_of_poses(table):
+        if measure is not None:
+            raise ValueError(f"pose() measures joints in head sizes; leave out {word} and tau")
+        return noted_rule(table, words)
+    if measure is not None:
+        given = {word: similarity_rule(measure, words, THRESHOLD).name, "tau": words.tau}
+        noted = {word: table.attrs.get("rule"), "tau": table.attrs.get("tau")}
+        for name, value in given.items():
+            if None not in (value, noted[name]) and value != noted[name]:
+                problem = f"{name} is {value!r}, and the result was made with {noted[name]!r}"
+                raise ValueError(f"{problem}; leave out {word} and tau")
+    return replace(noted_rule(table, words._replace(threshold=THRESHOLD)), by=table.attrs.get("by"))
+
+
+def _sides(table: pd.DataFrame, rule: Rule) -> MatchSides:
+    """Truth and predictions of the match table, with what it takes to evaluate them again."""
+    sides = sides_of(table, rule.measured_columns)
+    truth, predictions = sides.truth.objects, sides.predictions.objects
+    if rule.measure is not None and has_boxes(predictions) and not has_boxes(truth):
+        raise InputError(
+            "error_costs: predictions have w and h and truths have not, so no truth can stand for a prediction"
+        )
+    if rule.name == "point":
+        truth, predictions = _centres(truth), _centres(predictions)
+    annotated = f"{PREFIXES['frames']}{ANNOTATED}"
+    frames = table[[*FRAME_KEY, *([annotated] if annotated in table else [])]].drop_duplicates(FRAME_KEY)
+    frames = frames.rename(columns={annotated: ANNOTATED}).reset_index(drop=True)
+    return sides._replace(truth=Annotations(truth, frames), predictions=Annotations(predictions))
+
+
+def _centres(objects: pd.DataFrame) -> pd.DataFrame:
+    """Boxes as points in their centres, so that a truth of either kind can stand for a prediction of either."""
+    x, y = centres(objects)
+    return objects.assign(x=x, y=y).drop(columns=["w", "h"] if has_boxes(objects) else [])
+
+
+def _repairs(table: pd.DataFrame, rows: TrackRows, rule: Rule) -> list[Repair]:
+    """The repairs of each kind of error, in the order of the result."""
+    kinds = kinds_of_errors(table, rule)
+    of_kinds = {name: kinds.kind == KINDS.index(name) for name in possible_kinds(table)}
+    repairs = [Repair(name, marked, 0, mended_errors(rows, marked, kinds.partner)) for name, marked in of_kinds.items()]
+    n_switches, n_gaps = int(rows.switches.sum()), rows.n_gaps
+    return [
+        *repairs,
+        Repair(SWITCH, np.zeros(len(table), bool), n_switches, mended_switches(rows)),
+        Repair(GAP, rows.in_gaps, n_gaps, mended_gaps(rows)),
+        Repair(ALL, kinds.kind >= 0, n_switches + n_gaps, mended_all(rows)),
+    ]
+
+
+def _changes(rows: TrackRows, mended: Mended) -> bool:
+    """Whether there is anything to mend; otherwise everything stays as it is, to the last digit."""
+    return bool(np.any(mended.place >= 0) or not np.array_equal(mended.identity, rows.predicted))
+
+
+def _evaluated(sides: MatchSides, rows: TrackRows, mended: Mended, rule: Rule) -> list[float]:
+    """The metrics COSTED of mended tracks or poses."""
+    truth, predictions = mended_sides(sides, rows, mended)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # whatever there is to warn of was told when the result was made
+        again = (
+            pose(truth, predictions)
+            if rule.name == "keypoint"
+            else track(truth, predictions, **rule.words_of_tracks, by=rule.by)
+        )
+    return _numbers(again.summary, again.matches["outcome"].array.codes)
+
+
+def _numbers(summary: pd.DataFrame, outcome: np.ndarray) -> list[float]:
+    """The metrics COSTED from the combined row of a summary and from the match table; null with nothing to count."""
+    tp, fn, fp = (int(np.count_nonzero(outcome == kind)) for kind in (TP, FN, FP))
+    last: dict[Any, Any] = summary.iloc[-1].to_dict()
+    mota = last["MOTA"] if "MOTA" in last else last["mota"] / 100
+    values = [2 * tp / max(2 * tp + fn + fp, 1), last["HOTA"], last.get("IDF1", np.nan)]
+    return [*(float(value) if tp + fn + fp else np.nan for value in values), float(mota) if tp + fn else np.nan]

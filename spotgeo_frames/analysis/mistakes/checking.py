@@ -1,0 +1,179 @@
+"""check(): searches a submission for common mistakes, mostly by correcting each one and computing F1 again.
+
+A mistake of coordinates, numbering or joints is suspected if its correction raises F1 by at least GAIN, and by at least
+a quarter of the distance to 1 or to twice its value, and if enough objects gain hits (`evidence` has the least counts).
+Chance does not gain that much. Of these mistakes only the one that gains most is told (`searches`). Others show in the
+tables or have signs of their own:
+
+    named differently          a category or joint is not the truth's, but would be with other case or without spaces
+    categories exchanged       most predictions of one lie where objects of another are, and the reverse
+    visibility is misread      many joints of the truth are at 0, 0 and count, or its visibility goes below 0
+    half a pixel or one off    the mean offset of the true positives is at least 0.35 px, and its interval excludes 0
+    a scale, some sequences    these explain the offsets better
+    frames too low or high     predictions are far nearer to the truths of another frame, and F1 is as high there
+    a pixel too large          the errors of widths and heights are 1 px on average, surely not 0, and rather the same
+                               for all boxes than a share of their size
+    exchanged                  only the truth has scores; or nearly every sequence has its own count of predictions, the
+                               same in all its frames, as real objects do, while the counts of truths vary
+    listed twice               several predictions of a frame lie at the same place
+    found several times        far more predictions lie near another one than farther off, which is not so of truths
+    capped                     most frames with more truths than any frame has predictions have exactly the largest
+                               count of predictions
+    sequences without truth    the predictions have whole sequences in which the truth has nothing
+    sequences missing          so many sequences without predictions are no chance
+    no class is the truth's    both sides have categories, and none in common
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ...matching.alignment import FrameRule, check_frame_rule, labelled_only
+from ...matching.matcher import counted_table
+from ...matching.rule import Rule
+from ...matching.similarity import Measure
+from ...matching.words import asked, asked_with_tracks, rule_of_tables
+from ...support.errors import InputError
+from ...support.pandas_versions import TEXT
+from ...tables.annotations import Annotations, as_annotations
+from ...tables.kinds import same_kind_as
+from ...tables.match_tables import match_dataframe
+from ...tables.table import Table
+from ..thresholds.track_sweeps import rule_with_identities
+from .correction_scores import Score, score
+from .corrections import GAIN
+from .identity_signs import identity_mistakes
+from .offset_signs import larger, late, offset
+from .repeat_signs import several_times, twice
+from .searches import corrected_mistakes, reach_of
+from .signs import Suspicion, capped, exchanged, lacking, no_class_shared, nothing_shared, without_truth
+
+
+@same_kind_as("truth")
+def check(
+    truth: Annotations | Table,
+    predictions: Annotations | Table,
+    tau: float | None = None,
+    epsilon: float | None = None,
+    *,
+    similarity: str | Measure | None = None,
+    threshold: float | None = None,
+    sigmas: Mapping[Any, float] | None = None,
+    distance: Measure | None = None,
+    unit: str | None = None,
+    frames: FrameRule = "truth",
+    tracks: bool = False,
+) -> pd.DataFrame:
+    """Searches a submission for common mistakes.
+
+    The mistakes are: x and y swapped, an axis counted from the other edge, frames or sequences numbered too low or too
+    high, coordinates halved, doubled, scaled by another factor or normalised to 0 to 1, an offset, truth and
+    predictions exchanged, sequences exchanged with each other, named differently, missing or without any truth, objects
+    listed twice or found several times, and a cap on the count of predictions in a frame. Of boxes also: the centre
+    instead of the top left corner, the far corner instead of the size, width and height swapped, and sizes that are a
+    pixel too large or too small. Of joints also: left and right swapped, an order shifted by one, and a visibility that
+    is misread. Of categories: numbers one too low or too high, names with other case or spaces, names exchanged with
+    each other, and none that both sides have. Of tracks also: identities, of either side, that are new in every frame,
+    that only count the rows of each frame, or that are the same for all objects of a sequence. Whether identities begin
+    anew in each sequence or not is no mistake, since an identity belongs to its sequence.
+
+    Where several corrections raise F1, the one that raises it most is told; one that is fitted, such as an offset, has
+    to raise it more than one that is not. What F1 loses by a mistake that is told is no sign of another one. A mistake
+    of some sequences only is told with their count, if F1 is far lower in them, or their offset or frames differ.
+
+    Few objects are little evidence: a correction has to gain hits for five objects (people, of joints), and exchanged
+    sides or an offset show in 20 sequences or more.
+
+    Frames and sequences of the two sides need not agree. A mistake that may be the consequence of another one is
+    searched for only if the other one is not suspected.
+
+    Parameters
+    ----------
+    truth, predictions
+        Annotations, or tables of objects, boxes or keypoints: `sequence`, `frame`, `object`, `x`, `y` in pixels, and
+        the columns that the rule needs.
+    tau, epsilon, similarity, threshold, sigmas, distance, unit
+        The rule to match by, in the words of `match`. Without any, points and joints are matched by distance with tau
+        10 and epsilon 3 (px), and boxes from an IoU of 0.5 on. With a `distance` of yours, unless its `unit` is
+        "px", the mistakes that are told by pixels are not searched for: a mean offset, sizes a pixel off, and objects
+        listed twice.
+    frames
+        "labelled" leaves out predictions that lie in no frame of the truth: where the truth has no rows, and its frames
+        table does not list the frame. "truth" and "union" leave out none here.
+    tracks
+        Whether `object` is an identity that follows an object through its sequence. Then `similarity` or `distance`,
+        and `tau`, are all that apply, as in `track`; joints match as in `pose`, and none applies.
+
+    Returns
+    -------
+    DataFrame of the truth's kind with one row for each suspected mistake, the one with the largest loss of f1 first:
+    `suspicion` (text), `f1` as it is, `f1_corrected` after the mistake is corrected (null where that cannot be
+    computed), and `advice` (text). No rows where nothing is suspicious. Mistakes of identities do not change f1; their
+    advice says what shows them.
+
+    Raises
+    ------
+    InputError: a table lacks a column or has invalid values, the words do not fit the tables, or `sequence` is of
+        different types on the two sides.
+    ValueError: a word of the rule is out of range or does not fit another.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> truth = sf.read_spotgeo("data/sample/truth.json")
+    >>> swapped = truth.objects.rename(columns={"x": "y", "y": "x"})
+    >>> sf.check(truth, swapped)["suspicion"].tolist()
+    ['x and y are swapped']
+    """
+    words = (asked_with_tracks if tracks else asked)(tau, epsilon, similarity, threshold, sigmas, distance, unit)
+    known, found = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
+    check_frame_rule(frames)
+    rule = (rule_with_identities if tracks else rule_of_tables)(words, known, Annotations(found.objects))
+    if len(known.objects) and len(found.objects) and known.objects["sequence"].dtype != found.objects["sequence"].dtype:
+        kinds = [side.objects["sequence"].dtype for side in (found, known)]
+        raise InputError(
+            f"check: column sequence is {kinds[0]} in the predictions and {kinds[1]} in the truth; make them the same"
+        )
+    claims = (labelled_only(known, found)[0] if frames == "labelled" else found).objects
+    now = score(known, claims, rule)
+    searched = len(known.objects) and len(claims)
+    suspicions = list(corrected_mistakes(known, claims, now, rule, tracks)) if searched else []
+    # Wrong coordinates, wrong numbering and an exchange also show the signs of the mistakes further down.
+    suspicions = suspicions or list(nothing_shared(known.objects, claims, now.f1))
+    suspicions = suspicions or list(exchanged(known.objects, claims, now.f1))
+    suspicions = suspicions or list(no_class_shared(now.counting.sides.aligned, now.f1))
+    if not suspicions:
+        suspicions += without_truth(known, claims, now.f1, lambda others: score(known, others, rule).f1)
+        suspicions += lacking(
+            known.objects, claims, now.f1, lambda others: score(known._replace(objects=others), claims, rule).f1
+        )
+        suspicions += identity_mistakes(known, claims, rule, now) if tracks else []
+        suspicions += _small_signs(known, claims, now, rule)
+    suspicions.sort(key=lambda row: row.f1 - np.nan_to_num(row.f1_corrected, nan=row.f1))
+    answer = pd.DataFrame(suspicions, columns=list(Suspicion._fields))
+    answer = answer.astype({"suspicion": TEXT, "f1": "float64", "f1_corrected": "float64", "advice": TEXT})
+    answer.attrs = rule.notes
+    return answer
+
+
+def _small_signs(truth: Annotations, claims: pd.DataFrame, now: Score, rule: Rule) -> Iterator[Suspicion]:
+    """The mistakes that leave most of F1: of a pixel or less, of objects listed twice and of a cap."""
+
+    def f1_of(others: pd.DataFrame) -> float:
+        return score(truth, others, rule).f1
+
+    # Of a caller's distance, only its unit tells whether x and y are pixels.
+    in_pixels = not rule.own_distance or rule.unit == "px"
+    if in_pixels and now.f1 >= GAIN:
+        matches = match_dataframe(counted_table(now.counting, now.pairs, rule))
+        yield from (
+            list(larger(matches, claims, now.f1, f1_of))
+            or list(late(truth, claims, now.f1, reach_of(rule), f1_of))
+            or offset(truth, matches, claims, now.f1, rule, f1_of)
+        )
+    if in_pixels:
+        repeated = list(twice(claims, now.f1, f1_of))
+        yield from repeated or several_times(truth.objects, claims, now.f1, reach_of(rule), f1_of)
+    yield from capped(truth.objects, claims, now.f1)

@@ -1,0 +1,211 @@
+"""Signs of mistakes of a few pixels in places and sizes, which F1 hardly shows, for `check`.
+
+Each shows as a mean offset, so the one that explains most of the errors of true positives is told: boxes that are a
+pixel too large have their centres half a pixel off, frames that are late lie behind what moves, and a scale moves what
+is far from the corner. An offset that only some sequences have is the mean of two.
+"""
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from ...matching.rule import Rule
+from ...support.elementary import log
+from ...support.keys import added_at, grouped, row_keys
+from ...tables.annotations import Annotations
+from ...tables.match_sides import offsets
+from ...tables.messages import first_listed
+from ...tables.schema import SIDE_PREFIXES, TP, centres, has_boxes
+from ..errors.offset_kinds import sizes_of
+from ..errors.offsets import bias
+from .corrections import with_frames_shifted
+from .evidence import enough
+from .fitted_corrections import scaled_by
+from .signs import SURE, F1Of, Suspicion
+from .votes import frame_votes, places_of
+
+# The least mean offset that is reported (px).
+LEAST_OFFSET = 0.35
+
+# How many standard deviations of a normal distribution SURE is, and the logarithm of a ratio of likelihoods that is as
+# sure; errors (px) that are equal but for rounding.
+SURE_DEVIATIONS, SURE_RATIO, EXACT = 3.29, 5.4, 0.01
+
+# How far the mean error of sizes is from a pixel, at most (px).
+NEAR_PIXEL = 0.35
+
+# In other frames, predictions are as near truths as this share of their distance in their own, at least as many of
+# them, and F1 is as high but for this.
+NEARER, AS_MANY, AS_HIGH = 0.6, 0.9, 0.002
+
+# What votes for frames tell; the least share of the sequences that are nearer in another frame in which it is the same
+# one, and the least share of all that these are.
+LATENESS, SAME_SHIFT, LEAST_SEQUENCES = ["n_objects", "distance"], 0.8, 0.2
+
+# The variance of sequences' offsets that two means leave, at most, and the smaller of these as a share of the larger.
+LEFT_BY_TWO, NO_OFFSET = 0.15, 0.3
+
+
+def late(truth: Annotations, claims: pd.DataFrame, now: float, reach: float, f1_of: F1Of) -> Iterator[Suspicion]:
+    """Reports frames that are numbered too low or too high, where objects move so little that they match anyway."""
+    votes = frame_votes(places_of(truth.objects, truth.objects), places_of(claims, truth.objects), reach)
+    of_all = pd.DataFrame({"sequence": 0, "later": votes.later} | {name: getattr(votes, name) for name in LATENESS})
+    shift, in_them, names = _nearest_later(of_all), "", None
+    if shift.empty:
+        shift = _nearest_later(votes.of_sequences)
+        same = shift[shift["later"] == shift["later"].mode().iloc[0]] if len(shift) else shift
+        n = truth.objects["sequence"].nunique()
+        if len(same) < max(SAME_SHIFT * len(shift), LEAST_SEQUENCES * n) or not enough(
+            "sequences on a side", len(same)
+        ):
+            return
+        shift, names = same, same["sequence"]
+        in_them = f" in {len(names):,} of {n:,} sequences"
+    if not enough("late objects", shift["n_objects"].sum()):
+        return
+    correction = with_frames_shifted(truth, claims, int(shift["later"].iloc[0]))
+    in_place = np.zeros(len(claims), bool) if names is None else ~claims["sequence"].isin(names)
+    corrected = f1_of(correction.claims.assign(frame=correction.claims["frame"].mask(in_place, claims["frame"])))
+    if corrected >= now - AS_HIGH:
+        where = "" if names is None else f",{in_them}: {first_listed(names)}"
+        yield Suspicion(f"{correction.suspicion}{in_them}", now, corrected, f"{correction.advice}{where}")
+
+
+def _nearest_later(votes: pd.DataFrame) -> pd.DataFrame:
+    """For each sequence, the frame in which its predictions are far nearer to truths than in their own, if any is."""
+    of_sequence = votes.groupby("sequence", observed=True)["n_objects"]
+    many = votes[votes["n_objects"] >= AS_MANY * of_sequence.transform("max")]
+    nearest = many.sort_values("distance", kind="stable").drop_duplicates("sequence")
+    own = votes[votes["later"] == 0].set_index("sequence")["distance"].reindex(nearest["sequence"]).to_numpy()
+    return nearest[nearest["distance"].to_numpy() < NEARER * own]
+
+
+def larger(matches: pd.DataFrame, claims: pd.DataFrame, now: float, f1_of: F1Of) -> Iterator[Suspicion]:
+    """Reports boxes that are surely a pixel wider and higher than the truth, or smaller, whatever their size."""
+    # Poses have boxes in the match table only, and boxes may be compared with points.
+    if not has_boxes(claims) or not all(has_boxes(matches, prefix) for prefix in SIDE_PREFIXES):
+        return
+    hits = matches[matches["outcome"].array.codes == TP]
+    true, predicted = sizes_of(hits)
+    # Errors of one object through a sequence are alike, so an object counts once.
+    of_hits = pd.DataFrame(np.column_stack([true, predicted - true]), columns=["w", "h", "dw", "dh"], index=hits.index)
+    of_objects = of_hits[(true > 0).all(axis=1)].groupby([hits["sequence"], hits["truth_object"]]).median()
+    if not enough("sized objects", len(of_objects)):
+        return
+    found = [_pixels(of_objects[size].to_numpy(), of_objects[f"d{size}"].to_numpy()) for size in "wh"]
+    (pixels, of_w), (others, of_h) = found
+    if pixels == 0 or pixels != others or of_w + of_h < SURE_RATIO:
+        return
+    corrected = f1_of(claims.assign(w=claims["w"] - pixels, h=claims["h"] - pixels))
+    size, way = ("large", "without") if pixels > 0 else ("small", "with")
+    advice = f"count the pixels of a box as the truth does: w = x2 - x, {way} 1 added to it, and h likewise"
+    yield Suspicion(f"boxes are a pixel too {size}", now, corrected, advice)
+
+
+def _pixels(size: np.ndarray, error: np.ndarray) -> tuple[int, float]:
+    """The pixel (1 or -1) by which sizes (px) are surely off, 0 for none; and how much likelier it is than a percent.
+
+    The second is the logarithm of the ratio of likelihoods. Errors scatter by the same for all, or by a share of the
+    size: each explanation has the one that suits it.
+    """
+    if np.mean(np.abs(error - np.sign(np.median(error))) < EXACT) > 0.5:
+        return int(np.sign(np.median(error))), np.inf
+    n = len(size)
+    fits: dict[str, tuple[float, float, float]] = {}
+    for name, explained in (("pixel", np.ones(n)), ("percent", size)):
+        for scatter in (np.ones(n), size):
+            predictor, value = explained / scatter, error / scatter
+            slope = np.sum(predictor * value) / np.sum(predictor**2)
+            variance = max(float(np.mean((value - slope * predictor) ** 2)), EXACT**2)
+            likelihood = float(-n / 2 * math.log(variance) - np.sum(log(scatter)))
+            deviation = np.sqrt(variance / np.sum(predictor**2))
+            fits[name] = max(fits.get(name, (-np.inf, 0.0, 0.0)), (likelihood, slope, deviation))
+    likelihood, pixels, deviation = fits["pixel"]
+    is_sure = abs(pixels) > SURE_DEVIATIONS * deviation and abs(abs(pixels) - 1) < NEAR_PIXEL
+    return int(np.sign(pixels)) if is_sure else 0, float(likelihood - fits["percent"][0])
+
+
+def offset(
+    truth: Annotations, matches: pd.DataFrame, claims: pd.DataFrame, now: float, rule: Rule, f1_of: F1Of
+) -> Iterator[Suspicion]:
+    """Reports a mean offset whose interval excludes 0, or the scale, or the offset of some sequences, behind it."""
+    hits = matches[matches["outcome"].array.codes == TP]
+    if not enough("sequences", hits["sequence"].nunique()):
+        return
+    found = bias(matches, confidence=SURE, **rule.callers).set_index("metric")
+    rows = found.loc[["dx", "dy"]]
+    sure = (rows["low"] > 0) | (rows["high"] < 0) | rows["low"].isna()  # null where all these sequences agree
+    is_off = (sure & (rows["estimate"].abs() >= LEAST_OFFSET)).to_numpy()
+    if not is_off.any():
+        return
+    if not rule.of_whole_poses:
+        others = [*_scale(truth, hits, claims, now, f1_of), *_in_some_sequences(hits, claims, now, f1_of)]
+        if others or _is_of_sizes(hits, is_off):
+            yield from others[:1]
+            return
+    dx, dy = rows["estimate"]
+    half = all(abs(abs(value) - 0.5) < 0.15 or abs(value) < 0.15 for value in (dx, dy))
+    whole = all(abs(abs(value) - 1) < 0.2 or abs(value) < 0.2 for value in (dx, dy))
+    size = "half a pixel" if half else "a pixel" if whole else f"{np.hypot(dx, dy):.1f} px"
+    hint = "in the challenge the centre of the first pixel is at 0, 0" if half or whole else "bias() gives its interval"
+    advice = f"predictions lie {dx:+.2f} px in x and {dy:+.2f} px in y from the truth on average; {hint}"
+    corrected = found["estimate"].to_dict()["f1_corrected"]
+    yield Suspicion(f"coordinates are {size} off", now, corrected, advice)
+
+
+def _centres(hits: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """The true places of hits (N, 2), of boxes their centres, and how far off the predictions are."""
+    return np.stack(centres(hits, SIDE_PREFIXES[0]), axis=1), np.stack(offsets(hits), axis=1)
+
+
+def _is_of_sizes(hits: pd.DataFrame, is_off: np.ndarray) -> bool:
+    """Whether it is only that boxes are too large or too small: their top left corners are where they should be."""
+    if not all(has_boxes(hits, prefix) for prefix in SIDE_PREFIXES):
+        return False
+    corner = (hits[["predicted_x", "predicted_y"]].to_numpy() - hits[["truth_x", "truth_y"]].to_numpy()).mean(axis=0)
+    return bool((np.abs(corner) < np.abs(_centres(hits)[1].mean(axis=0)) / 2)[is_off].all())
+
+
+def _scale(
+    truth: Annotations, hits: pd.DataFrame, claims: pd.DataFrame, now: float, f1_of: F1Of
+) -> Iterator[Suspicion]:
+    """The scale that explains the errors better than an offset does."""
+    place, error = _centres(hits)
+    squares = (place**2).sum(axis=0)
+    if not (squares > 0).all():
+        return
+    slope = (place * error).sum(axis=0) / squares
+    of_offset = np.sum((error - error.mean(axis=0)) ** 2)
+    of_scale = np.sum((error - slope * place) ** 2)
+    if of_offset > 0 and len(hits) * math.log(of_offset / max(of_scale, 1e-9 * of_offset)) > SURE_RATIO:
+        correction = scaled_by(truth, claims, 1 + slope)
+        yield Suspicion(correction.suspicion, now, f1_of(correction.claims), correction.advice)
+
+
+def _in_some_sequences(hits: pd.DataFrame, claims: pd.DataFrame, now: float, f1_of: F1Of) -> Iterator[Suspicion]:
+    """The offset that only some sequences have: their offsets lie about two places, one of them about 0."""
+    _, error = _centres(hits)
+    of_hit, first = grouped(row_keys(hits, ["sequence"]))
+    n = np.bincount(of_hit)
+    means = np.stack([added_at(of_hit, values, len(n)) / n for values in error.T], axis=1)
+    along = means @ error.mean(axis=0)
+    order = np.argsort(along)
+    ends = np.arange(1, len(n))
+    total, squares = np.cumsum(means[order], axis=0), np.cumsum((means[order] ** 2).sum(axis=1))
+    between = (total[:-1] ** 2).sum(axis=1) / ends + ((total[-1] - total[:-1]) ** 2).sum(axis=1) / (len(n) - ends)
+    split = int(np.argmax(between))
+    spread = squares[-1] - (total[-1] ** 2).sum() / len(n)
+    low, high = means[order[: split + 1]].mean(axis=0), means[order[split + 1 :]].mean(axis=0)
+    if not enough("sequences on a side", min(split + 1, len(n) - split - 1)):
+        return
+    if squares[-1] - between[split] > LEFT_BY_TWO * spread or np.hypot(*low) > NO_OFFSET * np.hypot(*high):
+        return
+    names = hits["sequence"].iloc[first[order[split + 1 :]]]
+    moved = claims["sequence"].isin(names)
+    corrected = f1_of(claims.assign(x=claims["x"] - high[0] * moved, y=claims["y"] - high[1] * moved))
+    in_them = f"in {len(names):,} of {len(n):,} sequences"
+    advice = f"predictions lie {high[0]:+.2f} px in x and {high[1]:+.2f} px in y from the truth {in_them}"
+    suspicion = f"coordinates are {np.hypot(*high):.1f} px off {in_them}"
+    yield Suspicion(suspicion, now, corrected, f"{advice}: {first_listed(names)}")

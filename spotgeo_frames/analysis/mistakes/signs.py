@@ -1,0 +1,181 @@
+"""Signs of mistakes that F1 does not show, or that no correction of the tables undoes.
+
+Each function yields the mistake that it finds, with F1 as it is and after a correction, null where that is not known.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ...matching.alignment import Aligned
+from ...matching.left_out import classes_apart
+from ...tables.annotations import Annotations
+from ...tables.messages import first_listed
+from ...tables.schema import FRAME_KEY, OBJECT_KEY
+from .evidence import enough
+
+# The confidence that a sign is not chance.
+SURE = 0.999
+
+# How rare so many sequences without predictions have to be.
+RARE = 1e-4
+
+# What share of the usual count each sequence with predictions has, at least, where others have none, if several are
+# expected in a frame; and the least variance of what sequences share, as a share of the squared mean.
+LEAST_OF_USUAL, EXPECTED, LEAST_SCATTER = 0.2, 3.0, 0.03
+
+# How often the usual count is mended.
+STEPS = 50
+
+# The least share of frames with more truths than any frame has predictions for which a cap is suspected.
+LEAST_CAPPED = 0.02
+
+# In what share of such frames, at least, there are as many predictions as a cap allows; and where it allows fewer than
+# so many, which chance often reaches.
+FULL, NEARLY_ALL_FULL, FEW_IN_FRAME = 0.5, 0.8, 4
+
+# In what share of sequences, at least, the counts of the side that is the truth do not change; and in what share of
+# those of the other side, at most.
+STEADY, UNSTEADY = 0.9, 0.6
+
+
+class Suspicion(NamedTuple):
+    """One row of the table that `check` returns."""
+
+    suspicion: str
+    f1: float
+    f1_corrected: float
+    advice: str
+
+
+# Computes F1 of other predictions.
+F1Of = Callable[[pd.DataFrame], float]
+
+
+def nothing_shared(truth: pd.DataFrame, claims: pd.DataFrame, now: float) -> Iterator[Suspicion]:
+    """Reports that there are no predictions, or that they share no sequence with the truth."""
+    if not len(claims) and len(truth):
+        yield Suspicion("there are no predictions", now, np.nan, "check that it is the right file")
+        return
+    sequences = [side["sequence"].unique() for side in (truth, claims)]
+    if len(truth) and not {*sequences[0]} & {*sequences[1]}:
+        names = [", ".join(map(str, of_side[:3])) for of_side in sequences]
+        advice = f"name sequences as the truth does: it has {names[0]}, ..., the predictions have {names[1]}, ..."
+        yield Suspicion("no sequence is the truth's", now, np.nan, advice)
+
+
+def no_class_shared(aligned: Aligned, now: float) -> Iterator[Suspicion]:
+    """Reports that both sides have categories, and none in common."""
+    names = classes_apart(aligned)
+    if names is not None:
+        advice = f"name classes as the truth does: it has {names[0]}, the predictions have {names[1]}"
+        yield Suspicion("no class is the truth's", now, np.nan, advice)
+
+
+def without_truth(truth: Annotations, claims: pd.DataFrame, now: float, f1_of: F1Of) -> Iterator[Suspicion]:
+    """Reports sequences that have predictions and neither truths nor frames of the truth."""
+    known = [table["sequence"] for table in (truth.objects, truth.frames) if table is not None and len(table)]
+    unknown = ~claims["sequence"].isin(pd.concat(known)).to_numpy() if known else np.zeros(0, bool)
+    if not unknown.any():
+        return
+    names = claims["sequence"][unknown].unique()
+    reason = f"{unknown.sum():,} of {len(claims):,} predictions are in such a sequence ({first_listed(names)})"
+    advice = f'label them, or leave them out with frames="labelled" (--labelled): {reason}, and count as false alarms'
+    yield Suspicion("sequences of the predictions have no truth at all", now, f1_of(claims[~unknown]), advice)
+
+
+def exchanged(truth: pd.DataFrame, claims: pd.DataFrame, now: float) -> Iterator[Suspicion]:
+    """Reports signs that truth and predictions are exchanged, which does not change F1."""
+    if not enough("sequences", max(side["sequence"].nunique() for side in (truth, claims))):
+        return
+    scores = "score" in truth and "score" not in claims
+    if scores or (_steady_share(truth) < UNSTEADY and _steady_share(claims) > STEADY and _differ(claims)):
+        advice = "give the truth first, then the predictions; otherwise precision and recall are exchanged"
+        yield Suspicion("truth and predictions are exchanged", now, now, advice)
+
+
+def _steady_share(side: pd.DataFrame) -> float:
+    """The share of sequences whose frames all have the same count of objects, of those with several frames.
+
+    Null where there are too few of them to tell.
+    """
+    counts = _counts(side).groupby("sequence").agg(["min", "max", "size"])
+    several = counts[counts["size"] > 1]
+    return float((several["min"] == several["max"]).mean()) if enough("sequences", len(several)) else np.nan
+
+
+def _differ(side: pd.DataFrame) -> bool:
+    """Whether sequences have different counts of objects, unlike those of a detector that always gives its best few."""
+    most = _counts(side).groupby("sequence").max()
+    return bool(most.value_counts(normalize=True).iloc[0] < STEADY)
+
+
+def _counts(side: pd.DataFrame) -> pd.Series:
+    """How many objects, not joints, each frame has."""
+    return (side.drop_duplicates(OBJECT_KEY) if "joint" in side else side).groupby(FRAME_KEY).size()
+
+
+def lacking(truth: pd.DataFrame, claims: pd.DataFrame, now: float, f1_of_truth: F1Of) -> Iterator[Suspicion]:
+    """Reports sequences of the truth that the predictions lack, where that is no chance.
+
+    Either so many sequences would hardly be empty if the counts of all scattered as those of the others do, of which
+    none is far below the usual; or they are the first or the last sequences.
+    """
+    known = _counts(truth).groupby("sequence")
+    counts = pd.DataFrame({"truth": known.mean()})
+    counts["found"] = _counts(claims).groupby("sequence").sum() / known.size()
+    is_lacking = counts["found"].isna().to_numpy()
+    n, n_lacking = len(counts), int(is_lacking.sum())
+    if not is_lacking.any() or not enough("sequences there", n - n_lacking):
+        return
+    at_an_end = is_lacking[:n_lacking].all() or is_lacking[-n_lacking:].all()
+    rare_end = at_an_end and 2 / math.comb(n, n_lacking) < 1 - SURE
+    if not rare_end and _chance_of_empty(counts, is_lacking) >= RARE:
+        return
+    names = counts.index[is_lacking]
+    corrected = f1_of_truth(truth[~truth["sequence"].isin(names)])
+    reason = f"{n_lacking:,} of {n:,} sequences with truths have no predictions ({first_listed(names)})"
+    advice = f"check that the file is complete: {reason}, and all their objects count as missed"
+    yield Suspicion("predictions lack sequences of the truth", now, corrected, advice)
+
+
+def _chance_of_empty(counts: pd.DataFrame, is_lacking: np.ndarray) -> float:
+    """How likely so many sequences are empty, if counts are negative binomial about a share of the truth's.
+
+    Objects stay through the frames of a sequence, so its mean count per frame is all that it tells.
+    """
+    from scipy.special import pdtrc
+
+    there = counts[~is_lacking]
+    ratio = there["found"] / there["truth"]
+    usual = float(ratio.mean())
+    for _ in range(STEPS):  # those that are not empty have more than usual
+        expected = usual * there["truth"]
+        usual *= float(there["found"].sum() / (expected / -np.expm1(-expected)).sum())
+    scatter = ratio.var() / usual**2 - (1 / (usual * there["truth"])).mean()
+    if (ratio[usual * there["truth"] >= EXPECTED] < LEAST_OF_USUAL * usual).any():
+        return 1.0
+    shape = 1 / max(float(scatter), LEAST_SCATTER)
+    empty = (1 + usual * counts["truth"] / shape) ** -shape
+    return float(pdtrc(is_lacking.sum() - 1, empty.sum()))
+
+
+def capped(truth: pd.DataFrame, claims: pd.DataFrame, now: float) -> Iterator[Suspicion]:
+    """Reports signs of a limit to the count of predictions in a frame that is below the count of truths."""
+    n_truth, n_claims = _counts(truth), _counts(claims)
+    most = int(n_claims.max()) if len(n_claims) else 0
+    more_there = n_truth.index[n_truth > most]
+    is_full = n_claims.reindex(more_there) == most
+    full, of_sequences = int(is_full.sum()), is_full.groupby("sequence").mean()  # frames of a sequence are alike
+    told = enough("frames", len(more_there)) and enough("capped sequences", len(of_sequences))
+    told &= len(more_there) >= LEAST_CAPPED * len(n_truth)
+    if most and told and of_sequences.mean() >= (FULL if most >= FEW_IN_FRAME else NEARLY_ALL_FULL):
+        reason = (
+            f"no frame has more than {most} predictions, and {full:,} of the {len(more_there):,} frames with more "
+            f"truths have exactly {most}"
+        )
+        advice = f"look for a limit in your program: {reason}"
+        yield Suspicion("the number of predictions in a frame is capped", now, np.nan, advice)

@@ -1,0 +1,206 @@
+"""The metrics of tracks at every score threshold, for `sweep(tracks=True)`.
+
+Similar pairs are found once, among all predictions. At each threshold the pairs of the predictions that are left are
+selected, and all metrics are computed from them anew, because identities are matched over whole sequences.
+"""
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ...matching.alignment import Aligned, FrameRule, align, select_rows
+from ...matching.left_out import left_out
+from ...matching.pairs import PAIRS_AT_ONCE, Pairs, join_pairs
+from ...matching.rule import HEAD_SIZES, Rule
+from ...matching.words import Words, check_no_words
+from ...scoring.group_sums import Sums
+from ...scoring.match_sums import NamedSums
+from ...scoring.registry import values_of
+from ...support.chunks import chunks
+from ...support.progress import progress
+from ...tables.annotations import Annotations, SideColumns, side_columns
+from ...tables.columns import as_numbers
+from ...tracking.crowds import without_crowds_of_tracks
+from ...tracking.families import pose_numbers, track_numbers
+from ...tracking.identities import with_predictions
+from ...tracking.metrics.hota import ALPHAS, HOTA_ALONE, hota_alone
+from ...tracking.poses import check_keypoints, evaluate_poses, near_joints
+from ...tracking.registry import HOTA_METRICS
+from ...tracking.similar_chunks import similar_chunks
+from ...tracking.tracks import evaluate_tracks, identify_whole, rule_of_tracks, track_sums
+from ..certainty.interval_tables import FEWEST_COMBINED
+from .cross_validation import best_threshold
+from .sweep_sums import score_thresholds
+
+# Where there are more distinct scores than this, the thresholds are this many scores of evenly spaced ranks.
+MOST_THRESHOLDS = 50
+
+# HOTA as a function of its own sums; sequences weigh by their objects on both sides.
+HOTA = HOTA_METRICS["HOTA"]._replace(
+    value=lambda sums: hota_alone(sums)["HOTA"].mean(axis=-1),
+    weight=lambda sums: (2 * sums["hota_tp"] + sums["hota_fn"] + sums["hota_fp"])[..., 0],
+)
+
+COUNTS = ["n_predicted", "tp", "fn", "fp"]
+
+
+class Evaluated(NamedTuple):
+    """The names of S sequences; the sums of each by name, (S, ...); and how many matches, misses and false alarms."""
+
+    sequences: Any
+    sums: NamedSums
+    counts: Mapping[str, int]
+
+
+# From marked predictions to what those add up to.
+Evaluate = Callable[[np.ndarray], Evaluated]
+
+
+class Kind(NamedTuple):
+    """How tracks of a kind are evaluated.
+
+    `evaluate` takes the aligned sides, and gives a function from the predictions that are left, which it marks, to what
+    they add up to. `values` gives the named metrics of added sums; those of the curve are `metrics`.
+    """
+
+    rule: Rule
+    metrics: Sequence[str]
+    evaluate: Callable[[Aligned], Evaluate]
+    values: Callable[[NamedSums, Sequence[str]], Mapping[str, np.ndarray]]
+
+
+def kind_of_tracks(words: Words, truth: Annotations, predictions: Annotations, frames: FrameRule) -> Kind:
+    """How these tables are evaluated: joints as poses, anything else as tracks.
+
+    Raises InputError if the words or the columns do not fit, as `track` and `pose` do.
+    """
+    rule, sides = rule_with_identities(words, truth, predictions), (side_columns(truth), side_columns(predictions))
+    if rule.name == "keypoint":
+        return Kind(rule, ["HOTA", "mota"], partial(_evaluate_poses, rule, *sides, frames), pose_numbers)
+    return Kind(rule, ["HOTA", "MOTA", "IDF1"], partial(_evaluate_tracks, rule), track_numbers)
+
+
+def rule_with_identities(words: Words, truth: Annotations, predictions: Annotations) -> Rule:
+    """The rule of `pose` for joints, and that of `track` for anything else; raises InputError as `kind_of_tracks`."""
+    if "joint" in truth.objects and "joint" in predictions.objects:
+        check_no_words(words)
+        check_keypoints(truth, predictions)
+        return Rule("keypoint", head_sizes=HEAD_SIZES, identity="object")
+    return rule_of_tracks(words, side_columns(truth), side_columns(predictions))
+
+
+def _evaluate_tracks(rule: Rule, aligned: Aligned) -> Evaluate:
+    """What `track` adds up; frames that have lost all their objects change nothing of that.
+
+    Which predictions a crowd explains depends on which are left, so with crowds all is evaluated anew.
+    """
+    if "crowd" in aligned.truth.table:
+        return partial(_evaluate_with_crowds, rule, aligned)
+    tracks, similar = identify_whole(aligned, rule), list(similar_chunks(aligned, rule))
+    tracks = tracks._replace(aligned=_without_other_columns(aligned))
+
+    def evaluate(kept: np.ndarray) -> Evaluated:
+        _, sums = track_sums(with_predictions(tracks, kept), _in_fewer([_left(chunk, kept) for chunk in similar]))
+        return _of_sums(sums)
+
+    return evaluate
+
+
+def _evaluate_with_crowds(rule: Rule, aligned: Aligned, kept: np.ndarray) -> Evaluated:
+    """What `track` adds up of the predictions that are left, where the truth may have crowds."""
+    left = select_rows(aligned, np.ones(len(aligned.truth.frame), bool), kept)
+    return _of_sums(evaluate_tracks(without_crowds_of_tracks(left, rule), rule)[2])
+
+
+def _of_sums(sums: Sums) -> Evaluated:
+    counts = {name: int(sums.values[name.upper()].sum()) for name in ("tp", "fn", "fp")}
+    return Evaluated(sums.labels["sequence"], sums.values, counts)
+
+
+def _without_other_columns(aligned: Aligned) -> Aligned:
+    """The sides without the columns of predictions that would be selected at each threshold for nothing."""
+    predictions = aligned.predictions
+    return aligned._replace(predictions=predictions._replace(table=predictions.table.select(["x", "y"])))
+
+
+def _evaluate_poses(
+    rule: Rule, truth: SideColumns, predictions: SideColumns, frames: FrameRule, whole: Aligned
+) -> Evaluate:
+    """What `pose` adds up, average precision aside.
+
+    Keypoint HOTA also counts frames without any joint, so the sides are aligned anew: unless a table lists them, frames
+    that have lost all their joints are gone.
+    """
+    similar = near_joints(whole)
+
+    def evaluate(kept: np.ndarray) -> Evaluated:
+        rows = np.ones(len(predictions.objects), bool)
+        rows[whole.predictions.row[~kept]] = False
+        left = predictions._replace(objects=predictions.objects.filter(rows))
+        aligned = align(truth, left, frames, may_be_disjoint=True)
+        if "crowd" in truth.objects:  # which predictions they explain depends on which are left
+            aligned = without_crowds_of_tracks(aligned, rule)
+            pairs = near_joints(aligned)
+        else:
+            pairs = _left(similar, kept)
+        found = evaluate_poses(aligned, pairs, "object")
+        tp = len(found.matched.pairs.truth)
+        counts = {"tp": tp, "fn": len(aligned.truth.frame) - tp, "fp": len(aligned.predictions.frame) - tp}
+        return Evaluated(found.keypoints.sequence_names, found.totals | found.clear, counts)
+
+    return evaluate
+
+
+def _left(pairs: Pairs, kept: np.ndarray) -> Pairs:
+    """The pairs of the marked predictions, as rows of these."""
+    left = pairs.take(np.flatnonzero(kept[pairs.prediction]))
+    return left._replace(prediction=(np.cumsum(kept) - 1)[left.prediction])
+
+
+def _in_fewer(parts: list[Pairs]) -> list[Pairs]:
+    """The same pairs in fewer parts, which are still small enough for the processor's cache."""
+    sizes = np.array([len(part.truth) for part in parts], np.int64)
+    return [join_pairs(parts[first:last]) for first, last in chunks(sizes, PAIRS_AT_ONCE)]
+
+
+def sweep_tracks(
+    words: Words,
+    truth: Annotations,
+    predictions: Annotations,
+    score: Sequence[float] | None,
+    frames: FrameRule,
+    confidence: float,
+    seed: int,
+) -> tuple[pd.DataFrame, pd.DataFrame, dict[Hashable, Any], str | None]:
+    """The tables `curve` and `best` of a Sweep of tracks, the notes of the rule, and a warning or None."""
+    kind = kind_of_tracks(words, truth, predictions, frames)
+    aligned = align(truth, predictions, frames)
+    scores = as_numbers(aligned.predictions.table["score"])
+    thresholds = score_thresholds(scores, score, MOST_THRESHOLDS)
+    evaluate = kind.evaluate(aligned)
+    names = pd.unique(pd.Series(aligned.frames["sequence"], copy=False))
+    rows, sums = [], np.zeros((len(names), len(thresholds), len(HOTA_ALONE), len(ALPHAS)))
+    for position, threshold in enumerate(progress(thresholds.tolist(), "evaluating", "threshold")):
+        found = evaluate(scores >= threshold)
+        totals = {name: values.sum(axis=0) for name, values in found.sums.items()}
+        rows.append({**found.counts, **kind.values(totals, kind.metrics)})
+        of_sequence = pd.Index(names).get_indexer(pd.Index(found.sequences))
+        sums[of_sequence, position] = np.stack([found.sums[name] for name in HOTA_ALONE], axis=1)
+    curve = _curve(thresholds, rows, kind.metrics)
+    by_name = dict(zip(HOTA_ALONE, np.moveaxis(sums, 2, 0), strict=True))
+    best = best_threshold(curve, HOTA, by_name, FEWEST_COMBINED, confidence, seed)
+    notes = {**kind.rule.notes, **aligned.notes}
+    return curve, pd.DataFrame([best], dtype=np.float64), notes, left_out(aligned, kind.rule)
+
+
+def _curve(thresholds: np.ndarray, rows: list[dict[str, Any]], metrics: Sequence[str]) -> pd.DataFrame:
+    """The table `curve`, from the counts and metrics at each threshold."""
+    table = pd.DataFrame(rows, columns=["tp", "fn", "fp", *metrics], dtype=np.float64)
+    counts = {name: table[name].to_numpy() for name in ("tp", "fn", "fp")}
+    shares = values_of(counts, ["precision", "recall", "f1"])
+    columns = {"score_threshold": thresholds, "n_predicted": counts["tp"] + counts["fp"]} | counts | shares
+    curve = pd.DataFrame(columns | {name: table[name] for name in metrics})
+    return curve.astype(dict.fromkeys(COUNTS, np.int64))

@@ -1,0 +1,5 @@
+"""Plots by Matplotlib, charts by Altair, and the words, colours and units that both share with the page.
+
+In come tables of the other rooms; out come axes, charts and texts. The page and the explorer use it; it uses the
+viewer's extents.
+"""

@@ -1,0 +1,288 @@
+"""Charts of where objects are found, and of how near to their truths.
+
+With several submissions, the reader picks the one whose places are shown.
+"""
+
+from collections.abc import Sequence
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from ....matching.rule import Rule
+from ....scoring.match_sums import share
+from ....tables.match_sides import offsets
+from ....tables.schema import TP, measure_of
+from ..image_plane import offset_reach, recall_grid
+from ..metric_text import with_unit
+from ..rule_texts import measure_limits, measure_name, measure_range, measure_title, unit_of_distances
+from .encodings import (
+    INK,
+    NOTHING,
+    OF_SUBMISSION,
+    SERIES,
+    Condition,
+    Drawing,
+    bounded,
+    of_picked,
+    pixel_axis,
+    tooltips,
+)
+from .names import Rows, by_name, short_names
+
+# The counts of bins of the histogram of distances or similarities, of bins along each axis of residuals, and of columns
+# of the map.
+MEASURE_BINS, RESIDUAL_BINS, MAP_COLUMNS = 40, 41, 16
+
+
+def recall_map(matches: pd.DataFrame, names: Sequence[str], bins: int = MAP_COLUMNS) -> Drawing | None:
+    """The map of recall over the image plane, with so many columns; None without truths."""
+    places, ratio = _recall_cells(matches, names, bins)
+    return _recall_map(places, ratio, short_names(names)) if places else None
+
+
+def _recall_map(places: Rows, ratio: float, names: Sequence[str]) -> Drawing:
+    """The map of cells that have truths."""
+    scale = alt.Scale(scheme="viridis", domain=[0, 1])
+    legend = alt.Legend(format=".0%", gradientLength=200, values=[0, 0.25, 0.5, 0.75, 1])
+    chart = (
+        alt.Chart(alt.NamedData("places"))
+        .mark_rect()
+        .encode(
+            x=pixel_axis(alt.X, "x", "x, px"),
+            x2="x2:Q",
+            y=pixel_axis(alt.Y, "y", "y, px", reverse=True),
+            y2="y2:Q",
+            color=alt.Color("recall:Q", title="recall", scale=scale, legend=legend),
+            tooltip=tooltips(
+                ("recall:Q", "recall", ".1%"),
+                ("found:Q", "found", ","),
+                ("truths:Q", "truths", ","),
+                ("x:Q", "x from, px", ".5~g"),
+                ("x2:Q", "x to, px", ".5~g"),
+                ("y:Q", "y from, px", ".5~g"),
+                ("y2:Q", "y to, px", ".5~g"),
+            ),
+        )
+    )
+    about, filters = "Recall over the image plane", [OF_SUBMISSION, *_within("truth_centre_x", "truth_centre_y")]
+    return Drawing(
+        of_picked(chart, names),
+        {"places": places},
+        about,
+        ratio=bounded(ratio),
+        background=NOTHING,
+        picks=names,
+        filters=filters,
+        zooms=True,
+    )
+
+
+def _within(x: str, y: str) -> list[Condition]:
+    """The conditions that two columns of the viewer lie within a cell, which has the fields of `_box`."""
+    return [{"column": x, "from": "x", "to": "x2"}, {"column": y, "from": "y", "to": "y2"}]
+
+
+def _recall_cells(matches: pd.DataFrame, names: Sequence[str], columns: int) -> tuple[Rows, float]:
+    """Recall in each cell of the image that has truths, and the ratio of the image's height to its width."""
+    rows, ratio = [], 1.0
+    for name, table in by_name(matches, names):
+        grid = recall_grid(table, columns)
+        if grid is None:
+            continue
+        ratio = float(share(np.ptp(grid.y_edges), np.ptp(grid.x_edges), nothing=1.0))
+        recall = grid.recall
+        x, y = (_bounds(_widened(edges)) for edges in (grid.x_edges, grid.y_edges))
+        for column, row in np.argwhere(grid.n_truth > 0).tolist():
+            n_truth, n_found = int(grid.n_truth[column, row]), int(grid.n_found[column, row])
+            numbers = {"recall": float(recall[column, row]), "found": n_found, "truths": n_truth}
+            sides = {"x": x[column][0], "x2": x[column][1], "y": y[row][0], "y2": y[row][1]}
+            rows.append({"submission": name, **sides, **numbers})
+    return rows, ratio
+
+
+def _widened(edges: np.ndarray) -> np.ndarray:
+    """Edges of which the outer ones lie a little farther out: the viewer rounds coordinates, also those on an edge."""
+    slack = 1e-3 * (edges[1] - edges[0])
+    return np.concatenate([[edges[0] - slack], edges[1:-1], [edges[-1] + slack]])
+
+
+def _bounds(edges: np.ndarray) -> list[list[float]]:
+    """The least and the greatest value of each bin; a value on an edge between two is in the second only."""
+    upper = np.nextafter(edges[1:], -np.inf)
+    upper[-1] = edges[-1]
+    return np.column_stack([edges[:-1], upper]).tolist()
+
+
+def bin_edges(matches: pd.DataFrame, names: Sequence[str], rule: Rule) -> dict[str, np.ndarray]:
+    """The edges of the bins that these charts count in.
+
+    They are those of the `measure` of pairs, of the centres of truths along `x` and `y`, and of each `offset`. What is
+    shown of a bar or of a cell is what they count only if values stay in their bins when they are rounded.
+    """
+    edges = {"measure": _measure_edges(measure_range(rule), MEASURE_BINS)}
+    if rule.by_distance:
+        edges["offset"] = _offset_edges(offset_reach(matches, rule), RESIDUAL_BINS)
+    grids = (recall_grid(table, MAP_COLUMNS) for _, table in by_name(matches, names))
+    grid = next((grid for grid in grids if grid is not None), None)  # submissions have the same truths
+    return edges if grid is None else edges | {"x": _widened(grid.x_edges), "y": _widened(grid.y_edges)}
+
+
+def _measure_edges(ends: tuple[float, float], bins: int) -> np.ndarray:
+    """The edges of the bins of distances or of similarities between these ends."""
+    return np.linspace(*ends, bins + 1)
+
+
+def _offset_edges(reach: float, bins: int) -> np.ndarray:
+    """The edges of the bins of predicted minus true coordinates, the inner ones with the digits that are shown."""
+    edges = np.linspace(-reach, reach, bins + 1)
+    return np.array([-reach, *(float(f"{edge:.6g}") for edge in edges[1:-1]), reach])
+
+
+def measures(matches: pd.DataFrame, names: Sequence[str], rule: Rule, bins: int = MEASURE_BINS) -> Drawing | None:
+    """The histogram of the distances, or of the similarities, of the true positives, with their limits marked.
+
+    What the rule does not know of its limits is left out. None without true positives.
+    """
+    hits = _hits(matches, names, rule, bins)
+    return _measures(hits, short_names(names), rule) if hits else None
+
+
+def _measures(hits: Rows, names: Sequence[str], rule: Rule) -> Drawing:
+    """The histogram of counted true positives."""
+    title, low, high = measure_title(rule), hits[0]["from"], hits[-1]["to"]
+    unit = unit_of_distances(rule.unit) if rule.by_distance else ""
+    bars = (
+        alt.Chart(alt.NamedData("hits"))
+        .mark_bar(color=SERIES[0])
+        .encode(
+            x=alt.X(
+                "from:Q",
+                bin="binned",
+                title=title,
+                scale=alt.Scale(domain=[low, low + (high - low) * 1.02], nice=False),
+            ),
+            x2="to:Q",
+            y=alt.Y("n:Q", title="true positives", axis=alt.Axis(tickMinStep=1)),
+            tooltip=tooltips(
+                ("from:Q", with_unit("from", unit), ".4~g"),
+                ("to:Q", with_unit("to", unit), ".4~g"),
+                ("n:Q", "true positives", ","),
+            ),
+        )
+    )
+    limits = [{"at": at, "limit": text} for at, text in measure_limits(rule)]
+    texts = [text for _, text in measure_limits(rule)]
+    colors = alt.Scale(domain=texts, range=[SERIES[1], SERIES[3]][-len(texts) :])
+    dashes = alt.Scale(domain=texts, range=[[5, 3], [1, 0]][-len(texts) :])
+    legend = alt.Legend(columns=1, symbolType="stroke", labelLimit=260)
+    rules = (
+        alt.Chart(alt.NamedData("limits"))
+        .mark_rule(strokeWidth=2)
+        .encode(
+            x="at:Q",
+            color=alt.Color("limit:N", title=None, scale=colors, legend=legend),
+            strokeDash=alt.StrokeDash("limit:N", title=None, scale=dashes),
+            tooltip=alt.Tooltip("limit:N", title="limit"),
+        )
+    )
+    about = f"The true positives by their {measure_name(rule)}"
+    column = "distance" if rule.by_distance else "similarity"
+    filters = [OF_SUBMISSION, {"column": column, "from": "from", "to": "to"}]
+    chart, data = of_picked(bars, names) + rules, {"hits": hits, "limits": limits}
+    return Drawing(chart, data, about, picks=names, filters=filters)
+
+
+def _hits(matches: pd.DataFrame, names: Sequence[str], rule: Rule, bins: int) -> Rows:
+    """The histogram of distances, or of similarities, of true positives; no rows if there are none."""
+    rows, column = [], measure_of(matches)
+    known = rule.tau if rule.by_distance else 1.0
+    ends = measure_range(rule) if known else (0.0, float(matches[column].max()))
+    for name, table in by_name(matches, names):
+        values = table[column].dropna().to_numpy(np.float64)
+        counts, edges = np.histogram(values, bins=_measure_edges(ends, bins))
+        rows += [
+            {"submission": name, "from": low, "to": high, "n": n}
+            for (low, high), n in zip(_bounds(edges), counts.tolist(), strict=True)
+        ]
+    return rows if any(row["n"] for row in rows) else []
+
+
+def residuals(matches: pd.DataFrame, names: Sequence[str], rule: Rule, bins: int = RESIDUAL_BINS) -> Drawing | None:
+    """The map of predicted minus true coordinates of the true positives, with their mean, and tau as a circle.
+
+    There are so many bins along each axis. The rule is by distance; of a caller's distance, tau is no circle of x and
+    y, and their unit is not known. None without true positives.
+    """
+    cells, means = _offset_cells(matches, names, _offset_edges(offset_reach(matches, rule), bins))
+    return _residuals(cells, means, short_names(names), rule) if cells else None
+
+
+def _residuals(cells: Rows, means: Rows, names: Sequence[str], rule: Rule) -> Drawing:
+    """The map of counted true positives."""
+    px = "" if rule.own_distance else ", px"
+    x = pixel_axis(alt.X, "x", f"predicted − true x{px}")
+    y = pixel_axis(alt.Y, "y", f"predicted − true y{px}", reverse=True)
+    scale, legend = alt.Scale(type="sqrt", scheme="viridis"), alt.Legend(gradientLength=200)
+    heat = (
+        alt.Chart(alt.NamedData("cells"))
+        .mark_rect()
+        .encode(
+            x=x,
+            x2="x2:Q",
+            y=y,
+            y2="y2:Q",
+            color=alt.Color("n:Q", title="true positives", scale=scale, legend=legend),
+            tooltip=tooltips(
+                ("n:Q", "true positives", ","),
+                ("x:Q", f"x from{px}", "+.3~g"),
+                ("x2:Q", f"x to{px}", "+.3~g"),
+                ("y:Q", f"y from{px}", "+.3~g"),
+                ("y2:Q", f"y to{px}", "+.3~g"),
+            ),
+        )
+    )
+    mean = (
+        alt.Chart(alt.NamedData("means"))
+        .mark_point(shape="cross", filled=True, size=160, opacity=1, color=SERIES[3], stroke="white")
+        .encode(x=x, y=y, tooltip=tooltips(("x:Q", f"mean in x{px}", "+.3~g"), ("y:Q", f"mean in y{px}", "+.3~g")))
+    )
+    ring = alt.Chart(alt.NamedData("ring")).mark_line(color=INK, strokeWidth=1)
+    chart = of_picked(heat, names) + of_picked(mean, names) + ring.encode(x=x, y=y, order="order:Q")
+    about = f"Predicted minus true coordinates of the true positives{'' if rule.own_distance else ', and tau'}"
+    data = {"cells": cells, "means": means, "ring": [] if rule.image_tau is None else _circle(rule.image_tau)}
+    filters = [OF_SUBMISSION, *_within("offset_x", "offset_y")]
+    return Drawing(chart, data, about, ratio=1.0, background=NOTHING, picks=names, filters=filters, zooms=True)
+
+
+def _offset_cells(matches: pd.DataFrame, names: Sequence[str], edges: np.ndarray) -> tuple[Rows, Rows]:
+    """Counts of true positives in bins of predicted minus true coordinates, and the mean of each submission.
+
+    The coordinates of boxes are those of their centres.
+    """
+    bounds = _bounds(edges)
+    cells: Rows = []
+    means: Rows = []
+    for name, table in by_name(matches, names):
+        hits = table[table["outcome"].array.codes == TP]
+        dx, dy = offsets(hits)
+        counts, _, _ = np.histogram2d(dx, dy, bins=[edges, edges])
+        cells += [
+            {"submission": name, **_box(bounds[column], bounds[row]), "n": int(counts[column, row])}
+            for column, row in np.argwhere(counts > 0).tolist()
+        ]
+        if len(dx):
+            means.append({"submission": name, "x": float(dx.mean()), "y": float(dy.mean())})
+    return cells, means
+
+
+def _circle(radius: float) -> Rows:
+    """The points of a circle around 0, 0, in order."""
+    angles = np.linspace(0, 2 * np.pi, 73)
+    points = zip((radius * np.cos(angles)).tolist(), (radius * np.sin(angles)).tolist(), strict=True)
+    return [{"x": x, "y": y, "order": order} for order, (x, y) in enumerate(points)]
+
+
+def _box(x: Sequence[float], y: Sequence[float]) -> dict[str, float]:
+    """The sides (px) of one cell of a grid."""
+    return dict(zip(("x", "x2", "y", "y2"), (*x, *y), strict=True))

@@ -1,0 +1,215 @@
+"""The rows of tables that plots and charts draw, and what both refuse. Messages begin with who draws."""
+
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ...scoring.row_counts import warn_of_doubled
+from ...support.errors import InputError
+from ...support.labels import bins_as_text, label
+from ...tables.arrow import as_pandas
+from ...tables.checks import check_matches
+from ...tables.table import Table
+from .rule_texts import unit_of_distances
+
+Who = Literal["plots", "charts"]
+
+# The rows of costs that are of several kinds together.
+TOGETHER = ("all", "all_misses", "all_false_alarms")
+
+# The rows of results that have intervals.
+WITH_INTERVALS = ("combined", "macro")
+
+# The thresholds of the similarity whose precision over recall is drawn.
+THRESHOLDS = (0.5, 0.75)
+
+# The most bins along an axis, and the most frames of a gallery: more are no picture, and may take all memory.
+MOST = 1_000
+
+
+class Estimates(NamedTuple):
+    """The rows of a metric in a table of intervals, the columns that name its slices, and the metric."""
+
+    rows: pd.DataFrame
+    by: list[str]
+    metric: str
+
+
+class Curve(NamedTuple):
+    """A table of a sweep, the metric that it is about, and the column whose values have a line each, if any."""
+
+    table: pd.DataFrame
+    metric: str
+    limit: str | None
+    unit: str
+
+
+def matches_to_draw(matches: Table, who: Who, stacklevel: int) -> pd.DataFrame:
+    """The match table to draw, checked; warns if it has rows twice in one submission."""
+    table = check_matches(matches)
+    warn_of_doubled(table, who, stacklevel + 1)
+    return table
+
+
+def table_to_draw(
+    given: Any, name: str, columns: Sequence[str], needed: str, field: str = "", who: Who = "plots"
+) -> pd.DataFrame:
+    """The table to draw, checked for these columns; messages say which one is `needed`.
+
+    `field` is the field of results that has it, if any. Raises InputError if another object is given, such as the whole
+    result, or if columns are missing.
+    """
+    if hasattr(type(given), "_asdict"):
+        is_there = hasattr(given, field) and {*columns} <= {*as_pandas(getattr(given, field), name).columns}
+        raise InputError(f"{who}: {name} is {described(given)}; give {f'its field {field}' if is_there else needed}")
+    table = as_pandas(given, name)
+    check_columns(table, columns, needed, who)
+    return table
+
+
+def check_columns(table: pd.DataFrame, names: Sequence[str], needed: str, who: Who = "plots") -> None:
+    """Raises InputError, saying which table is needed, if columns are missing."""
+    missing = [name for name in names if name not in table]
+    if missing:
+        raise InputError([f"{who}: column {name} is missing; pass {needed}" for name in missing])
+
+
+def count_to_draw(count: Any, name: str, who: Who) -> int:
+    """A count of bins or of frames, called `name`; raises InputError if it is no whole number from 1 to MOST."""
+    if isinstance(count, bool) or not isinstance(count, int | np.integer) or not 1 <= count <= MOST:
+        raise InputError(f"{who}: {name} is {count!r}; a whole number from 1 to {MOST:,} is needed")
+    return int(count)
+
+
+def check_offsets(matches: pd.DataFrame, who: Who) -> None:
+    """Raises InputError if a match table lacks the coordinates of truths or of predictions."""
+    columns = [f"{side}_{axis}" for side in ("truth", "predicted") for axis in "xy"]
+    check_columns(matches, columns, "a match table with coordinates", who)
+
+
+def described(given: Any) -> str:
+    """What was given, for messages."""
+    kind = type(given).__name__
+    return f"{given!r}, of type {kind}" if isinstance(given, str | int | float) else f"of type {kind}"
+
+
+def intervals_to_draw(intervals: Table, metric: str | None, who: Who) -> Estimates:
+    """The rows of a metric in the table that `intervals` returned; those of its first metric without one."""
+    columns = ["metric", "estimate", "low", "high"]
+    table = table_to_draw(intervals, "intervals", columns, "the table that intervals() returned", who=who)
+    metric = _metric_to_draw(table, metric)
+    rows = table[table["metric"] == metric]
+    by = list(table.columns[: list(table.columns).index("metric")])
+    if "of" in by:  # of results; numbers without a sequence have no intervals
+        rows = rows[rows["of"].isin(WITH_INTERVALS)]
+        by = by if len(rows["of"].unique()) > 1 else [name for name in by if name != "of"]
+    return Estimates(rows, by, metric)
+
+
+def slice_names(rows: pd.DataFrame, by: Sequence[str]) -> list[str]:
+    """The name of the slice of each row: its values in the columns `by`, or "all" without any."""
+    if not by:
+        return ["all"] * len(rows)
+    values = bins_as_text(rows[list(by)]).itertuples(index=False, name=None)
+    return [", ".join(map(label, of_row)) for of_row in values]
+
+
+def costs_to_draw(costs: Table, who: Who) -> tuple[pd.DataFrame, str]:
+    """The kinds of error of the table that `error_costs` returned, and the metric whose gain is drawn."""
+    needed = "the table that error_costs() returned"
+    table = table_to_draw(costs, "costs", [], needed, who=who)
+    metric = next((name for name in ("HOTA", "AP") if f"{name}_gain" in table), "f1")
+    check_columns(table, ["kind", "n_misses", "n_false_alarms", f"{metric}_gain"], needed, who)
+    return table[~table["kind"].isin(TOGETHER)], metric
+
+
+def sweep_to_draw(curve: Table, who: Who) -> Curve:
+    """The table `curve` that `sweep` returned."""
+    needed = "the curve that sweep() returned"
+    table = table_to_draw(curve, "curve", ["score_threshold", "precision", "recall", "f1"], needed, "curve", who)
+    if "HOTA" in table:
+        return Curve(table, "HOTA", None, "")
+    limit, unit = ("threshold", "") if "threshold" in table else ("tau", unit_of_distances(table.attrs.get("unit")))
+    check_columns(table, [limit], needed, who)
+    return Curve(table, "f1", limit, f" {unit}".rstrip())
+
+
+def best_of(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """The row of the highest metric; of several equal ones, the last; no row if it is null everywhere."""
+    if not rows[metric].notna().any():
+        return rows.head(0)
+    place = len(rows) - 1 - int(rows[metric][::-1].argmax())
+    return rows.iloc[[place]]
+
+
+def pairs_to_draw(pairs: Table, metric: str | None, who: Who) -> tuple[pd.DataFrame, str]:
+    """The rows of a metric in the table `pairs` that `compare` returned, as far as they have intervals, and the metric.
+
+    It is the first one of the table without one.
+    """
+    columns = ["a", "b", "metric", "estimate", "low", "high", "p_adjusted"]
+    table = table_to_draw(pairs, "pairs", columns, "the pairs that compare() returned", "pairs", who)
+    metric = _metric_to_draw(table, metric)
+    rows = table[table["metric"] == metric]
+    return rows[rows["of"].isin(WITH_INTERVALS)] if "of" in rows else rows, metric
+
+
+def mean_names(pairs: pd.DataFrame) -> list[str]:
+    """What follows the names of each pair: ", macro" where it compares macro means, else nothing."""
+    of = pairs["of"] if "of" in pairs else ["combined"] * len(pairs)
+    return [", macro" if name == "macro" else "" for name in of]
+
+
+def _metric_to_draw(table: pd.DataFrame, metric: str | None) -> str:
+    """The metric that was asked for, or else the first one of a table with a column `metric`."""
+    if metric is not None:
+        return metric
+    return str(table["metric"].iloc[0]) if len(table) else "any metric"
+
+
+def hota_to_draw(curve: Table, metrics: Sequence[str], who: Who) -> pd.DataFrame:
+    """The combined rows of the table `curve` that `track` or `pose` returned: of all sequences, joints and classes."""
+    needed = "the curve that track() or pose() returned"
+    table = table_to_draw(curve, "curve", ["sequence", "alpha", *metrics], needed, "curve", who)
+    rows = table[table["sequence"].isna()]
+    rows = rows[rows["joint"].isna()] if "joint" in rows else rows
+    key = [name for name in ("submission", "alpha") if name in rows]
+    return rows.drop_duplicates(key, keep="last")  # combined rows of classes come before that of all
+
+
+def precision_to_draw(curve: Table, who: Who) -> pd.DataFrame:
+    """The rows of the table `curve` of average precision that are of objects of all areas and of a truth."""
+    columns = ["category", "area", "threshold", "recall", "precision"]
+    needed = "the curve of what average_precision() returned"
+    table = table_to_draw(curve, "curve", columns, needed, "curve", who)
+    return table[(table["area"] == "all") & table["precision"].notna()]
+
+
+def mean_lines(rows: pd.DataFrame) -> dict[str, pd.Series]:
+    """Precision by recall as means over categories: at two thresholds, as far as there are these, and of all."""
+    there = np.sort(rows["threshold"].unique())
+    drawn = THRESHOLDS if len(there) > 1 else there
+    named = {f"threshold {threshold:.2f}": rows[np.isclose(rows["threshold"], threshold)] for threshold in drawn}
+    named = {name: of for name, of in named.items() if len(of)}
+    if len(there) > 1:
+        named[f"mean of {there[0]:.2f} {'to' if len(there) > 2 else 'and'} {there[-1]:.2f}"] = rows
+    return {name: of.groupby("recall")["precision"].mean() for name, of in named.items()}
+
+
+def category_lines(rows: pd.DataFrame, threshold: float, who: Who) -> dict[str, pd.Series]:
+    """Precision by recall of each category at a threshold, that with the lowest average precision first.
+
+    Raises InputError if there is no such threshold.
+    """
+    is_number = isinstance(threshold, int | float | np.number) and not isinstance(threshold, bool)
+    chosen = rows[np.isclose(rows["threshold"], threshold if is_number else np.nan)]
+    if not len(chosen):
+        there = ", ".join(f"{value:.2f}" for value in rows["threshold"].unique())
+        raise InputError(f"{who}: the curve has no threshold {threshold!r}; there are {there}")
+    lines = {
+        "all" if pd.isna(name) else label(name): of.set_index("recall")["precision"]
+        for name, of in chosen.groupby("category", observed=True, sort=False, dropna=False)
+    }
+    return dict(sorted(lines.items(), key=lambda item: item[1].mean()))

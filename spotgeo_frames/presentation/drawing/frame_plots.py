@@ -1,0 +1,240 @@
+"""Plots of frames: one frame, the first frames of a sequence, and a gallery of the worst."""
+
+from __future__ import annotations  # matplotlib is an extra, so its types cannot be looked up when plots are imported
+
+import warnings
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_integer_dtype, is_string_dtype
+
+from ...support.errors import InputError
+from ...support.keys import added_at, grouped, row_keys
+from ...tables.arrow import as_pandas
+from ...tables.checks import check_matches, decoded
+from ...tables.match_sides import check_coordinates
+from ...tables.schema import FN, FP, FRAME_KEY
+from ...tables.table import Table
+from .drawn_tables import count_to_draw
+from .frame_marks import draw_frame, frame_legend, tally
+from .frame_panels import draw_panels, image_plane, show_picture
+from .pictures_behind import picture_behind, pictures_behind
+from .plot_parts import axes_or_new, figure_or_new, legend_beside, nothing_to_draw, plain, shortened
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def frame(matches: Table, sequence: Any, frame: int, ax: Axes | None = None, picture: Any = None) -> Axes:
+    """Draws one frame: its truths, its predictions, and a line between each truth and its matched prediction.
+
+    Boxes are drawn from corner to corner, with the marks of points at their centres. Whole poses, and joints that have
+    a row each, are drawn with their skeletons where the joints are those of COCO or PoseTrack. In a table of tracks the
+    identities stand beside the objects, and a diamond marks each switch of identity.
+
+    Parameters
+    ----------
+    matches
+        A match table with the coordinates of truths and predictions.
+    sequence, frame
+        The sequence, of the type that the table's sequences have, and the number of the frame.
+    ax
+        The Axes to draw into; a new figure without it.
+    picture
+        The picture to draw behind the frame: the path of a PNG or JPEG, or an array of pixels, (height, width) or
+        (height, width, 3 or 4 colours). The centre of its first pixel is at 0, 0.
+
+    Returns
+    -------
+    The Axes, in px, with y pointing down. They show the area of the picture, or else of `frame_width` and
+    `frame_height` (px) if the table has these columns, or else everything that is drawn.
+
+    Raises
+    ------
+    InputError: `matches` is no match table, coordinates are missing, `sequence` is of another type than the table's,
+        the table has no such frame, or the picture is missing, damaged, too large, or too small for the truths.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import spotgeo_frames as sf
+    >>> matches = sf.match(sf.read_spotgeo("data/sample/truth.json"), sf.read_spotgeo("data/sample/eager.json"))
+    >>> sf.plots.frame(matches, 1, 1).get_title()
+    'Sequence 1, frame 1\\n4 found, 1 missed, 0 false'
+    >>> sky = np.random.default_rng(0).normal(100, 5, (480, 640))
+    >>> sf.plots.frame(matches, 1, 1, picture=sky).images[0].get_extent()
+    [-0.5, 639.5, 479.5, -0.5]
+    """
+    table = _checked(matches)
+    [rows] = _rows_of(table, [(sequence, frame)])
+    ax = axes_or_new(ax)
+    behind = None if picture is None else picture_behind(picture, rows)
+    show_picture(ax, rows, behind)
+    draw_frame(ax, rows, rim=behind is not None)
+    ax.set_title(f"Sequence {plain(shortened(sequence, 40))}, frame {frame}\n{tally(rows)}")
+    legend_beside(ax, handles=frame_legend(rows))
+    return image_plane(ax)
+
+
+def sequence(matches: Table, name: Any, figure: Figure | None = None, most: int = 5) -> Figure:
+    """Draws the first frames of a sequence side by side, with equal axes.
+
+    Parameters
+    ----------
+    matches
+        A match table with the coordinates of truths and predictions.
+    name
+        The sequence, of the type that the table's sequences have.
+    figure
+        The Figure to draw the panels into; a new one without it.
+    most
+        The largest count of frames to draw.
+
+    Returns
+    -------
+    The Figure, with one panel for each frame, in px, with y pointing down.
+
+    Raises
+    ------
+    InputError: `matches` is no match table, coordinates are missing, `name` is of another type than the table's
+        sequences, or the table has no such sequence.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> matches = sf.match(sf.read_spotgeo("data/sample/truth.json"), sf.read_spotgeo("data/sample/eager.json"))
+    >>> len(sf.plots.sequence(matches, 1).axes)
+    5
+    """
+    table = _checked(matches)
+    _check_key(table, "sequence", name)
+    rows = table[table["sequence"] == name]
+    if not len(rows):
+        raise InputError(f"plots: there is no sequence {name} in the match table")
+    numbers = np.sort(rows["frame"].unique())[: count_to_draw(most, "most", "plots")].tolist()
+    panels = _rows_of(rows, [(name, number) for number in numbers])
+    return draw_panels(figure, rows, panels, [None] * len(panels), n_columns=len(panels))
+
+
+def gallery(
+    matches: Table,
+    frames: Table | Iterable[tuple[Any, int]] | None = None,
+    figure: Figure | None = None,
+    images: str | Path | None = None,
+    most: int = 12,
+) -> Figure:
+    """Draws several frames as a grid of small panels: those with the most misses and false alarms, or given ones.
+
+    Parameters
+    ----------
+    matches
+        A match table with the coordinates of truths and predictions.
+    frames
+        The frames to draw: a table with `sequence` and `frame`, such as rows of a match table, or pairs of them.
+        Without it, the frames with the most misses and false alarms, the worst first.
+    figure
+        The Figure to draw the panels into; a new one without it.
+    images
+        A folder of pictures to draw behind the frames. The picture of a frame is SEQUENCE/FRAME.png, .jpg or .jpeg, or
+        SEQUENCE/img1/000001.jpg as folders of MOTChallenge have it, or the file that a column `file_name` of the
+        truth's frames or objects names. A warning tells of frames whose picture is missing, damaged, or too small for
+        the truths.
+    most
+        The largest count of frames to draw.
+
+    Returns
+    -------
+    The Figure, with a panel for each frame, in px, with y pointing down, and one legend. A panel shows the area of its
+    picture, or else of `frame_width` and `frame_height` (px) if the table has these columns. All other panels share
+    one area, so that they have one scale: it holds all truths of their sequences, and predictions far outside of it are
+    not seen. Of tracks, only identities that are switched are written.
+
+    Raises
+    ------
+    InputError: `matches` is no match table, coordinates are missing, the table has none of a frame, or `images` is no
+        folder.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> matches = sf.match(sf.read_spotgeo("data/sample/truth.json"), sf.read_spotgeo("data/sample/eager.json"))
+    >>> len(sf.plots.gallery(matches, most=6).axes)
+    6
+    >>> sf.plots.gallery(matches, [(1, 1), (1, 2)]).axes[1].get_title()
+    '1, frame 2\\n4 found, 1 missed, 0 false'
+    """
+    table = _checked(matches)
+    chosen = _worst(table) if frames is None else _given(frames)
+    panels = _rows_of(table, chosen[: count_to_draw(most, "most", "plots")])
+    if not panels:
+        figure = figure_or_new(figure, (6.4, 4.4))
+        nothing_to_draw(figure.add_subplot(), "no misses and no false alarms" if frames is None else "no frames")
+        return figure
+    pictures, warning = pictures_behind(images, panels)
+    if warning is not None:
+        warnings.warn(warning, stacklevel=2)
+    of_sequences = table[table["sequence"].isin({rows["sequence"].iloc[0] for rows in panels})]
+    figure = draw_panels(figure, of_sequences, panels, pictures)
+    if len(panels) < len(chosen):
+        shown = f"{len(panels)} of {len(chosen):,} frames"
+        figure.suptitle(f"The worst {shown} with errors" if frames is None else shown)
+    return figure
+
+
+def _checked(matches: Table) -> pd.DataFrame:
+    """A match table with coordinates; raises InputError if it is none."""
+    table = check_matches(matches)
+    check_coordinates(table)
+    return table
+
+
+def _worst(table: pd.DataFrame) -> list[tuple[Any, int]]:
+    """The frames of a match table with errors, those with the most first."""
+    frame, first = grouped(row_keys(table, FRAME_KEY))
+    outcome = table["outcome"].array.codes
+    errors = added_at(frame, (outcome == FN) | (outcome == FP), len(first))
+    order = np.argsort(-errors, kind="stable")
+    keys = table[FRAME_KEY].take(first[order[errors[order] > 0]])
+    return list(keys.itertuples(index=False, name=None))
+
+
+def _given(frames: Any) -> list[tuple[Any, int]]:
+    """The pairs of sequence and frame that were given, each once; raises InputError if they are none."""
+    if isinstance(frames, Iterable) and not hasattr(frames, "columns") and not hasattr(frames, "__arrow_c_stream__"):
+        pairs = list(frames)
+        wrong = [pair for pair in pairs if not isinstance(pair, tuple | list) or len(pair) != 2]
+        if wrong:
+            raise InputError(f"plots: frames: {wrong[0]!r} is no pair of a sequence and a frame, such as (1, 2)")
+        return list(dict.fromkeys(map(tuple, pairs)))
+    table = as_pandas(frames, "plots: frames")
+    missing = [name for name in FRAME_KEY if name not in table]
+    if missing:
+        raise InputError([f"plots: frames: column {name} is missing" for name in missing])
+    return list(table[FRAME_KEY].drop_duplicates().itertuples(index=False, name=None))
+
+
+def _rows_of(table: pd.DataFrame, frames: list[tuple[Any, int]]) -> list[pd.DataFrame]:
+    """The rows of each of these frames of a match table; raises InputError if it has none of one of them."""
+    found = []
+    for sequence, number in frames:
+        _check_key(table, "sequence", sequence)
+        _check_key(table, "frame", number)
+        rows = table[(table["sequence"] == sequence) & (table["frame"] == number)]
+        if not len(rows):
+            raise InputError(f"plots: there is no sequence {sequence}, frame {number} in the match table")
+        found.append(rows)
+    return found
+
+
+def _check_key(table: pd.DataFrame, column: str, value: Any) -> None:
+    """Raises InputError if a sequence or frame is given as text and the table has integers, or the other way round."""
+    values = decoded(table[column])
+    kind = "integers" if is_integer_dtype(values.dtype) else "strings"
+    if len(table) and isinstance(value, str) != (kind == "strings") and (kind == "integers" or is_string_dtype(values)):
+        raise InputError(
+            f"plots: {column} is {value!r}, a {type(value).__name__}; the {column}s of the table are {kind}"
+        )

@@ -1,0 +1,172 @@
+"""Pictures of frames: which file of a folder is the picture of a frame, whether it can be drawn, and its pixels.
+
+The picture of a frame is the file that a column `file_name` of the truth's frames or objects names, or else
+SEQUENCE/FRAME.png, .jpg or .jpeg, or where folders of MOTChallenge have it, such as SEQUENCE/img1/000001.jpg. No file
+outside of the folder is read. The centre of a picture's first pixel is at 0, 0, so it covers the area from -0.5 to its
+width - 0.5, and from -0.5 to its height - 0.5.
+"""
+
+import io
+import struct
+import warnings
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...support.errors import check_memory
+from ...support.names import is_file_name
+from ...support.reading import ini_section
+
+# Pictures with more pixels are refused without decoding.
+MOST_PIXELS = 1 << 26
+
+# Longer sides of small pictures are scaled down to this length, px.
+LONGEST_SIDE = 1280
+QUALITY = 80
+
+FORMATS = ["PNG", "JPEG"]
+ENDINGS = (".png", ".jpg", ".jpeg")
+
+# How many digits the numbers of pictures have in folders of MOTChallenge, and in those of DanceTrack.
+WIDTHS = (6, 8)
+
+# The columns of a match table that name pictures: of frames, or else of truths.
+NAMING = ("frame_file_name", "truth_file_name")
+
+# How far beyond a picture truths may lie, as a share of its size; boxes, for instance, may begin outside.
+OUTSIDE = 0.05
+
+# The exceptions that opening or decoding a damaged picture may raise.
+DAMAGED = (OSError, ValueError, SyntaxError, EOFError, struct.error, zlib.error)
+
+Size = tuple[int, int]
+
+
+def picture_names(folder: Path, sequence: Any, frame: Any, file_name: str | None = None) -> list[str]:
+    """The names that the picture of a frame may have in its folder, those to prefer first."""
+    given = [] if file_name is None else [file_name]
+    plain = [f"{sequence}/{frame}{ending}" for ending in ENDINGS]
+    return [*given, *plain, *_names_of_motchallenge(folder, str(sequence), int(frame))]
+
+
+def _names_of_motchallenge(folder: Path, sequence: str, frame: int) -> list[str]:
+    """The names that the picture may have in a folder of MOTChallenge, whose seqinfo.ini may tell folder and ending."""
+    info = _seqinfo(folder, sequence)
+    folders = [name for name in (info.get("imDir", ""), "img1") if all(map(is_file_name, name.split("/")))]
+    endings = [ending for ending in (info.get("imExt", ""), *ENDINGS) if is_file_name(f"1{ending}")]
+    return [
+        f"{sequence}/{name}/{frame:0{width}}{ending}"
+        for name in dict.fromkeys(folders)
+        for width in WIDTHS
+        for ending in dict.fromkeys(endings)
+    ]
+
+
+def _seqinfo(folder: Path, sequence: str) -> Mapping[str, str]:
+    """What the seqinfo.ini of a sequence in a folder tells; nothing where it is none, or lies outside of the folder."""
+    path = folder / sequence / "seqinfo.ini"
+    try:
+        if not (path.is_file() and path.resolve().is_relative_to(folder.resolve())):
+            return {}
+    except (OSError, ValueError, RuntimeError):
+        return {}
+    return ini_section(path, "Sequence")
+
+
+def suitable_picture(folder: Path, names: list[str], most_x: float, most_y: float) -> tuple[Path, Size] | str:
+    """The first of these files of a folder that there is, and its size (px); or a text that says why none is suitable.
+
+    `most_x` and `most_y` are the greatest x and y (px) of the truths, which lie within the picture.
+    """
+    for name in names:
+        if not all(map(is_file_name, name.split("/"))):
+            return f"{name!r} can be no file of a folder"
+        path = folder / name
+        try:
+            is_inside = path.is_file() and path.resolve().is_relative_to(folder.resolve())
+            if path.is_file() and not is_inside:
+                return f"{path}: lies outside of {folder}"
+        except (OSError, ValueError, RuntimeError) as error:
+            check_memory(error, path)
+            return f"{path}: cannot be read: {error}"
+        if is_inside:
+            size = picture_size(path)
+            if isinstance(size, str):
+                return size
+            problem = size_problem(size, most_x, most_y)
+            return f"{path}: {problem}" if problem else (path, size)
+    return f"{folder / names[0]}: there is no such file"
+
+
+def picture_size(path: Path) -> Size | str:
+    """The width and height of a picture (px), or a text that says why it cannot be read."""
+    from PIL import Image
+
+    try:
+        with warnings.catch_warnings(action="ignore"), _opened(path) as image:
+            return image.size
+    except FileNotFoundError:
+        return f"{path}: there is no such file"
+    except (*DAMAGED, Image.DecompressionBombError) as error:
+        return f"{path}: cannot be read: {error}"
+
+
+def size_problem(size: Size, most_x: float, most_y: float) -> str | None:
+    """Says why a picture of this size (px) cannot be drawn behind truths up to this x and y (px); None if it can."""
+    width, height = size
+    if width * height > MOST_PIXELS:
+        return f"has {width} x {height} pixels, too many to draw"
+    if most_x > width * (1 + OUTSIDE) or most_y > height * (1 + OUTSIDE):
+        return f"is {width} x {height} px, too small for its truths"
+    return None
+
+
+def decoded_picture(path: Path) -> Any:
+    """Decodes a picture as one of Pillow with 8 bits, grey or coloured; raises one of DAMAGED if that fails."""
+    from PIL import Image
+
+    with warnings.catch_warnings(action="ignore"), _opened(path) as image:
+        image.load()
+        if image.mode in ("I", "F") or image.mode.startswith("I;"):
+            return Image.fromarray(stretched(np.asarray(image, np.float64)))
+        return image.convert("L" if image.mode in ("1", "L", "LA") else "RGB")
+
+
+def missing_pictures(wrong: list[str], n_frames: int) -> str | None:
+    """The text of a warning about the frames that have no picture, from what is wrong with each; None if all do."""
+    if not wrong:
+        return None
+    more = "; ..." if len(wrong) > 1 else ""
+    return f"images: {len(wrong)} of {n_frames} frames are drawn without a picture: {wrong[0]}{more}"
+
+
+def small_picture(path: Path) -> Any:
+    """Decodes a picture and scales it down if it is large; raises one of DAMAGED if that fails."""
+    picture = decoded_picture(path)
+    picture.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
+    return picture
+
+
+def as_webp(picture: Any) -> bytes:
+    """A picture of Pillow, encoded as WebP."""
+    stream = io.BytesIO()
+    picture.save(stream, "WEBP", quality=QUALITY, method=2)
+    return stream.getvalue()
+
+
+def stretched(values: np.ndarray) -> np.ndarray:
+    """Maps values of more than eight bits to eight bits, from the 0.5th to the 99.9th percentile of the finite ones."""
+    finite = values[np.isfinite(values)]
+    low, high = np.percentile(finite, [0.5, 99.9]) if len(finite) else (0.0, 1.0)
+    shares = np.clip((values - low) / max(high - low, 1e-9), 0, 1)
+    return (255 * np.nan_to_num(shares)).astype(np.uint8)
+
+
+def _opened(path: Path) -> Any:
+    """Opens a PNG or a JPEG."""
+    from PIL import Image  # part of the extras `plots` and `report`
+
+    return Image.open(path, formats=FORMATS)
