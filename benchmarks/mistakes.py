@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 import spotgeo_frames as sf
-from spotgeo_frames.tables.joints import COCO_SIGMAS
+from spotgeo_frames.geometries.joints import COCO_SIGMAS
 
 WIDTH, HEIGHT = 640.0, 480.0  # of the largest image (px)
 FRAME, OBJECT = ["sequence", "frame"], ["sequence", "frame", "object"]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .geometries.points import offsets
 from .matching.noted_rule import distance_rule
 from .presentation.drawing.drawn_tables import check_offsets, count_to_draw, matches_to_draw
 from .presentation.drawing.frame_panels import image_plane
@@ -33,7 +34,6 @@ from .presentation.drawing.plot_parts import (
 from .presentation.drawing.precision_plots import calibration, confusion, precision_recall
 from .presentation.drawing.result_plots import error_costs, forest, hota_curve, metric_by_slice, sweep_curves
 from .presentation.drawing.rule_texts import in_unit, measure_title
-from .tables.match_sides import offsets
 from .tables.schema import TP, measure_of
 from .tables.table import Table
 

@@ -19,7 +19,8 @@ PACKAGE = PROJECT / "spotgeo_frames"
 STANDS_ON = {
     "support": [],
     "tables": ["support"],
-    "matching": ["tables"],
+    "geometries": ["tables"],
+    "matching": ["geometries"],
     "formats": ["matching"],
     "scoring": ["matching"],
     "tracking": ["scoring"],

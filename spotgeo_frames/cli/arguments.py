@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from ..formats.any_file import Layout, Needed, read_sides, sequence_layout
 from ..formats.motchallenge.benchmarks import BENCHMARKS
+from ..geometries.registered import Measure
 from ..matching.alignment import FrameRule
-from ..matching.similarity import Measure
 from ..matching.words import Words, asked, asked_with_tracks
 from ..support.addresses import is_address
 from ..support.errors import InputError

@@ -5,9 +5,9 @@ from pathlib import Path
 import pandas as pd
 
 from ..formats.posetrack.preprocessing import read_posetrack
+from ..geometries.joints import JOINTS
 from ..support.addresses import shown
 from ..support.names import plain_value
-from ..tables.joints import JOINTS
 from ..tracking import poses
 from .as_json import formatted
 from .outputs import check_out, keep

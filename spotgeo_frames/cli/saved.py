@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeGuard
 import pandas as pd
 
 from ..analysis.certainty.same_truth import truth_differences
+from ..geometries.poses import pose_columns, pose_joints
 from ..matching.noted_rule import rule_notes
 from ..presentation.folders.saved_folder import MANIFEST, is_saved
 from ..presentation.folders.saving import load_as
@@ -28,7 +29,7 @@ from ..tables.columns import Columns, dataframe_of
 from ..tables.inputs import FileState, copy_state, note_source
 from ..tables.match_sides import sides_of
 from ..tables.messages import counted
-from ..tables.schema import FILE_ORDER, PREFIXES, pose_columns, pose_joints
+from ..tables.schema import FILE_ORDER, PREFIXES
 from ..tables.selections import without_sequences
 from ..tracking.evaluate import Evaluated, evaluated, matches_of
 from ..tracking.poses import PoseResult

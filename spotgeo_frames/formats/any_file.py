@@ -18,7 +18,7 @@ from ..tables.schema import FRAME_KEY
 from .spotgeo import is_competition_file, spotgeo_columns
 
 if TYPE_CHECKING:
-    from ..matching.similarity import Measure
+    from ..geometries.registered import Measure
 
 Read = TypeVar("Read")
 

@@ -23,6 +23,7 @@ import msgspec
 import numpy as np
 import pandas as pd
 
+from ..geometries.joints import COCO_SIGMAS
 from ..support.addresses import Storage
 from ..support.copies import local_copies
 from ..support.decoding import convert, decode
@@ -32,7 +33,6 @@ from ..support.reading import read_bytes
 from ..tables.annotations import Annotations
 from ..tables.checks import coordinate_problems
 from ..tables.inputs import copy_state, note_source
-from ..tables.joints import COCO_SIGMAS
 from ..tables.kinds import TableKind, as_kind, check_kind
 from ..tables.schema import BOX
 from .coco_ids import OF_OBJECTS, Id, Listed, check_ids, column_of_ids, ids_of_pictures, unknown_id

@@ -16,10 +16,11 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from ..geometries.joints import labelled_joints
 from ..support.keys import added_at, distinct, frame_keys, grouped, in_order, locate, ordinals, row_keys, stable_order
 from ..tables.annotations import Annotations, SideColumns, side_columns
 from ..tables.columns import Columns, joined
-from ..tables.schema import FRAME_KEY, centres, labelled_joints
+from ..tables.schema import FRAME_KEY
 from .agreement import Unknown, category_codes, check_coverage, check_sequences, check_types, unknown_sequences
 
 FrameRule = Literal["truth", "union", "labelled"]
@@ -29,14 +30,13 @@ class Side(NamedTuple):
     """Truth or predictions, in frame order.
 
     `table` has the N rows sorted by frame, and in file order within a frame. For each row, `row` is its position in the
-    table that was given, `xy` its x and y (2, N), `frame` its position in the list of frames, and `category` its
+    table that was given, `frame` its position in the list of frames, and `category` its
     category as an integer that both sides share (None if a side has no categories). For each frame, `counts` is how
     many rows it has, and `starts`, which is one longer, the position of its first row.
     """
 
     table: Columns
     row: np.ndarray
-    xy: tuple[np.ndarray, np.ndarray]
     frame: np.ndarray
     counts: np.ndarray
     starts: np.ndarray
@@ -163,12 +163,6 @@ def _unknown(listed: Columns, places: Mapping[str, np.ndarray]) -> Unknown | Non
     return unknown_sequences(listed, has_truth, np.bincount(places["predictions"], minlength=len(listed)))
 
 
-def at_centres(aligned: Aligned) -> Aligned:
-    """The same sides, with boxes located at their centres instead of their top left corners."""
-    sides = [side._replace(xy=centres(side.table)) for side in (aligned.truth, aligned.predictions)]
-    return aligned._replace(truth=sides[0], predictions=sides[1])
-
-
 def without_categories(aligned: Aligned) -> Aligned:
     """The same sides, with objects of all categories compared with each other."""
     sides = [side._replace(category=None) for side in (aligned.truth, aligned.predictions)]
@@ -289,4 +283,4 @@ def side_of(table: Columns, row: np.ndarray, position: np.ndarray, category: np.
         category = category if category is None else category[order]
     counts = np.bincount(position, minlength=n_frames)
     starts = np.concatenate([[0], np.cumsum(counts)])
-    return Side(table, row, (table["x"], table["y"]), position, counts, starts, category)
+    return Side(table, row, position, counts, starts, category)

@@ -4,7 +4,11 @@ The answer is always that of scipy.optimize.linear_sum_assignment on the frame's
 file order and far objects included. Coordinates often lie on pixel grids, so a frame can have several equally good
 answers, and solving only a part of the frame could pick another one and change the metrics. So the solver gets a frame
 whole. It gets no frame whose answer is plain: one that follows from comparing single pairs, by margins larger than
-rounding errors, so that every best answer agrees.
+rounding errors, so that every best answer agrees. Of crowded frames, it first gets components: the pairs that hang
+together by shared rows and columns. Where every other answer of a component costs clearly more, that is its answer.
+Two answers differ by cycles in which rows take each other's columns; a cycle may also pass once through the rows and
+columns that are left over. So an answer is the only best one if every cycle costs clearly more than 0. Floyd and
+Warshall's algorithm finds the cheapest.
 """
 
 from collections.abc import Callable
@@ -13,8 +17,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..support.chunks import chunks
-from ..support.keys import distinct, positions
+from ..support.keys import distinct, grouped, positions
 from ..support.memory import check_at_hand
+from ..support.ragged import ranges
 from .solver import assignment_solver
 
 # Where two costs differ by less than this share of the largest cost, the solver decides, since it rounds itself.
@@ -22,6 +27,12 @@ BLUR = 1e-9
 
 # The most cells of cost matrices in memory at once, unless a single frame has more.
 CELLS_AT_ONCE = 1 << 20
+
+# Components in which more pairs than this may be chosen are left undecided, because their cycles cost too much time.
+MOST_CHOSEN = 16
+
+# Frames with at least so many cells are taken apart into components before they are solved whole.
+CROWDED_CELLS = 50 * 50
 
 # The memory of a cell (bytes): its cost and its mark. The solver copies the costs if there are more rows than columns.
 CELL_BYTES, COPIED_BYTES = 9, 8
@@ -62,9 +73,41 @@ def assign(near: Entries, largest_cost: float) -> np.ndarray:
     chosen, contested = plain(near, far.take(frame) * BLUR)
     unsettled = np.zeros(len(far), bool)
     unsettled[frame[contested]] = True
+    crowded = unsettled & (np.diff(near.row_starts) * np.diff(near.column_starts) >= CROWDED_CELLS)
+    if crowded.any():
+        pairs = np.flatnonzero(crowded.take(frame))
+        is_contested = np.zeros(len(frame), bool)
+        is_contested[contested] = True
+        chosen[pairs], answered = _by_component(near.take(pairs), chosen[pairs], is_contested[pairs], far[frame[pairs]])
+        unsettled[crowded] = False
+        unsettled[frame[pairs[~answered]]] = True
     left = np.flatnonzero(unsettled.take(frame))
     chosen[left] = solve(near.take(left), far)
     return chosen
+
+
+def _by_component(
+    near: Entries, chosen: np.ndarray, contested: np.ndarray, far: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Marks the pairs that are chosen, each component by itself; also marks the pairs of components with one answer.
+
+    `chosen` marks pairs that are plainly chosen where no pair of their component is `contested`. `far` is what a pair
+    of the frame of each pair costs that is not near.
+    """
+    component = components_of(near.row, near.column)
+    is_open = np.zeros(int(component.max(initial=-1)) + 1, bool)
+    is_open[component[contested]] = True
+    pairs = np.flatnonzero(is_open[component])
+    pairs = pairs[np.argsort(component[pairs], kind="stable")]
+    opened, first = distinct(component[pairs])
+    of_pair = positions(component[pairs], opened, first)
+    units = np.arange(len(opened))
+    rows, columns = (numbered(end[pairs], of_pair, units) for end in (near.row, near.column))
+    ends = rows.starts[of_pair] + rows.in_component, columns.starts[of_pair] + columns.in_component
+    found, unique = only_answers(Entries(*ends, near.value[pairs], rows.starts, columns.starts), far[pairs][first])
+    chosen, answered = chosen.copy(), np.ones(len(near.row), bool)
+    chosen[pairs], answered[pairs] = found, unique[of_pair]
+    return chosen, answered
 
 
 def far_costs(n_rows: np.ndarray, n_columns: np.ndarray, largest_cost: float) -> np.ndarray:
@@ -198,3 +241,91 @@ def _solved(costs: np.ndarray, starts: np.ndarray, n_rows: np.ndarray, n_columns
         columns.append(column)
     sizes = np.minimum(n_rows, n_columns)
     return np.repeat(starts, sizes) + np.concatenate(rows) * np.repeat(n_columns, sizes) + np.concatenate(columns)
+
+
+def only_answers(near: Entries, far: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Marks the pairs that are chosen in each component, and the components in which no other answer is as good.
+
+    Each frame of `near` is a component here. `far` is what a pair of each component costs that is not near. In
+    components that are not marked, the whole frame may give other pairs than those chosen.
+    """
+    component = near.frame()
+    smaller = np.minimum(np.diff(near.row_starts), np.diff(near.column_starts))
+    small = np.flatnonzero(smaller[component] <= MOST_CHOSEN)
+    chosen = np.zeros(len(near.row), bool)
+    chosen[small] = solve(near.take(small), far)
+    n_chosen = np.bincount(component[chosen], minlength=len(far))
+    unique = np.zeros(len(far), bool)
+    for size in np.unique(n_chosen[n_chosen > 0]).tolist():
+        of_size = np.flatnonzero(n_chosen == size)
+        for components in np.array_split(of_size, -(-len(of_size) * (size + 1) ** 2 // CELLS_AT_ONCE)):
+            pairs = np.flatnonzero(np.isin(component, components))
+            exchanges = _exchanges(near.take(pairs), chosen[pairs], component[pairs], components, far)
+            unique[components] = _cheapest_cycle(exchanges) > BLUR * far[components]
+    return chosen, unique
+
+
+def _exchanges(
+    near: Entries, chosen: np.ndarray, component: np.ndarray, components: np.ndarray, far: np.ndarray
+) -> np.ndarray:
+    """What it costs that a row takes the column of another: (components, 1 + chosen pairs, 1 + chosen pairs).
+
+    The first place stands for all rows, and for all columns, that are in no chosen pair.
+    """
+    picked = np.flatnonzero(chosen)
+    picked = picked[np.argsort(component[picked], kind="stable")]
+    size = len(picked) // len(components)
+    of_row, of_column = (np.zeros(starts[-1], np.int64) for starts in (near.row_starts, near.column_starts))
+    of_row[near.row[picked]] = of_column[near.column[picked]] = np.tile(np.arange(1, size + 1), len(components))
+    before = np.zeros((len(components), size + 1))  # what each column costs now, less than a far pair
+    before[:, 1:] = near.value[picked].reshape(-1, size) - far[components, None]
+    cost = np.full((len(components), size + 1, size + 1), np.inf)
+    cost[:, 0, 1:], cost[:, 1:, 0] = -before[:, 1:], 0.0  # nobody takes the column, or the row takes none
+    position = np.searchsorted(components, component)
+    row, column = of_row[near.row], of_column[near.column]
+    new = near.value - far[component] - before[position, column]
+    new[picked] = np.inf
+    np.minimum.at(cost, (position, row, column), new)
+    return cost
+
+
+def _cheapest_cycle(cost: np.ndarray) -> np.ndarray:
+    """The cost of the cheapest cycle in each of (N, places, places); overwrites `cost`."""
+    for place in range(cost.shape[1]):
+        np.minimum(cost, cost[:, :, place, None] + cost[:, place, None, :], out=cost)
+    return np.einsum("nii->ni", cost).min(axis=1)
+
+
+def components_of(row: np.ndarray, column: np.ndarray) -> np.ndarray:
+    """Numbers the components of pairs from 0 on; returns that of each pair."""
+    (rows, first_row), (columns, first_column) = grouped(row), grouped(column)
+    columns = columns + len(first_row)
+    label = np.arange(len(first_row) + len(first_column))
+    while True:
+        # The roots of both ends take the lower one; then every end takes the label of its root.
+        lower = np.minimum(label[rows], label[columns])
+        for end in (rows, columns):
+            np.minimum.at(label, label[end], lower)
+        while not np.array_equal(label, root := label[label]):
+            label = root
+        if np.array_equal(label[rows], label[columns]):
+            return np.searchsorted(np.unique(label), label[rows])
+
+
+class Numbered(NamedTuple):
+    """The position of each pair's row in its component, from 0 on, and where the rows of each unit start."""
+
+    in_component: np.ndarray
+    starts: np.ndarray
+
+
+def numbered(end: np.ndarray, component: np.ndarray, group: np.ndarray) -> Numbered:
+    """Numbers the rows, or the columns, of each component.
+
+    `end` is the row of each pair and `component` its component; `group` is the component of each unit.
+    """
+    position, first = grouped(end)
+    sizes = np.bincount(component[first])
+    in_component = np.empty(len(first), np.int64)
+    in_component[np.argsort(component[first], kind="stable")] = ranges(np.zeros_like(sizes), sizes)[1]
+    return Numbered(in_component[position], np.concatenate([[0], np.cumsum(sizes[group])]))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..geometries.points import centres, measure
 from ..support.errors import InputError
 from ..support.progress import progress
 from ..tables.annotations import Annotations, as_side_columns
@@ -15,13 +16,12 @@ from ..tables.columns import dataframe_of
 from ..tables.kinds import CALLER, same_kind_as
 from ..tables.match_tables import match_dataframe
 from ..tables.table import Table
-from .alignment import Aligned, FrameRule, Side, at_centres
+from .alignment import Aligned, FrameRule, Side
 from .crowds import without_crowds
 from .left_out import left_out
 from .matcher import counted_table
 from .pairs import Pairs, join_pairs, same_category
 from .rule import Rule, check_by_distance, compared
-from .similarity import difference, point_distance
 from .words import asked, rule_of_tables
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def match_frames(
     if warning is not None:
         warnings.warn(warning, stacklevel=CALLER)
     counting = without_crowds(both, rule)
-    aligned = at_centres(counting.sides.aligned)
+    aligned = counting.sides.aligned
     given = [_rows_given(side, tables=tables) for side in (aligned.truth, aligned.predictions)]
     parts = []
     groups = list(_frame_groups(aligned, by_category=not tables))
@@ -124,15 +124,15 @@ def match_frames(
 def _rows_given(side: Side, *, tables: bool) -> Callable[[np.ndarray], Any]:
     """A function from rows of a side to what the matcher gets of them: whole rows, or x and y (N, 2)."""
     if not tables:
-        return np.column_stack(side.xy).__getitem__
+        return np.column_stack(centres(side.table)).__getitem__
     whole = dataframe_of(side.table)
     return lambda rows: whole.take(rows).reset_index(drop=True)
 
 
 def _near(aligned: Aligned, truth_rows: np.ndarray, predicted_rows: np.ndarray, rule: Rule) -> Pairs:
     """The pairs of these rows, without those that are too far apart or of different categories."""
-    places = zip(aligned.predictions.xy, aligned.truth.xy, strict=True)
-    distance = point_distance(*(difference(claimed[predicted_rows], known[truth_rows]) for claimed, known in places))
+    places = centres(aligned.truth.table), centres(aligned.predictions.table)
+    distance = measure(*places, truth_rows, predicted_rows)
     near = (distance <= rule.largest_cost) & same_category(aligned, predicted_rows, truth_rows)
     return Pairs(predicted_rows, truth_rows, distance).take(near)
 

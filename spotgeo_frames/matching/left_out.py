@@ -14,8 +14,7 @@ from ..tables.other_words import in_other_words, third_left_out
 from .agreement import Unknown
 from .alignment import Aligned
 from .rule import Rule
-from .similar_pairs import flat_boxes
-from .words import Geometry, geometry_of
+from .words import Header, header_of
 
 # Distances below this are hardly meant in pixels, and degrees have such.
 SMALL = 0.1
@@ -27,12 +26,12 @@ def left_out(aligned: Aligned, rule: Rule, *, of_part: bool = False) -> str | No
     A part of the data (`of_part`) may lack categories that others have, so there it is no matter if none is shared.
     """
     truth, predictions = aligned.truth.table, aligned.predictions.table
-    texts = [flat_boxes(truth, predictions)] if rule.name == "iou" else []
-    if rule.measure is None:
+    texts = [_flat(truth, predictions)] if rule.geometry.covered is not None else []
+    if rule.measure is None and rule.registered is None:
         texts += [third_left_out(side, source(side, name)) for name, side in _named(aligned)]
     texts += [
         _degrees(aligned, rule),
-        one_sided_categories(*(geometry_of(side, name) for name, side in _named(aligned))),
+        one_sided_categories(*(header_of(side, name) for name, side in _named(aligned))),
     ]
     apart = None if of_part else classes_apart(aligned)
     texts.append(None if apart is None else apart_text(apart))
@@ -45,11 +44,24 @@ def _named(aligned: Aligned) -> tuple[tuple[str, Columns], ...]:
     return (("truth", aligned.truth.table), ("predictions", aligned.predictions.table))
 
 
+def _flat(truth: Columns, predictions: Columns) -> str | None:
+    """A warning of boxes of zero or negative size, which overlap with no box; None if there are none."""
+    counts = {
+        name: int(((table["w"] <= 0) | (table["h"] <= 0)).sum()) if {"w", "h"} <= {*table} else 0
+        for name, table in (("truth", truth), ("predictions", predictions))
+    }
+    if not any(counts.values()):
+        return None
+    counted = " and ".join(f"{count} of the {name}" for name, count in counts.items() if count)
+    return f"boxes of zero or negative size overlap with nothing: {counted}"
+
+
 def _degrees(aligned: Aligned, rule: Rule) -> str | None:
     """A warning of coordinates that look like degrees and are measured as if the sky were flat; or None."""
-    if rule.measure is not None or rule.tau is None or rule.tau >= SMALL:
+    if rule.own_distance or rule.tau is None or rule.tau >= SMALL:
         return None
-    filled = [side.xy for side in (aligned.truth, aligned.predictions) if len(side.frame)]
+    tables = [side.table for side in (aligned.truth, aligned.predictions) if len(side.frame)]
+    filled = [(table["x"], table["y"]) for table in tables if "x" in table and "y" in table]
     if not filled or not all(_are_degrees(x, y) for x, y in filled):
         return None
     how = "give distance= a function that measures great circles, if they are"
@@ -62,7 +74,7 @@ def _are_degrees(x: np.ndarray, y: np.ndarray) -> bool:
     return within and bool(x.min() < 0 or y.min() < 0 or x.max() > 1 or y.max() > 1)
 
 
-def one_sided_categories(truth: Geometry, predictions: Geometry) -> str | None:
+def one_sided_categories(truth: Header, predictions: Header) -> str | None:
     """A warning of categories that only one side has; or None."""
     sides = {"truth": truth, "predictions": predictions}
     has_category = {name: "category" in side.columns for name, side in sides.items() if side.n_rows}

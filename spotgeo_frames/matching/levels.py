@@ -12,10 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..support.chunks import chunks
-from ..support.keys import distinct, grouped
+from ..support.keys import distinct
 from ..support.ragged import ranges
-from .assignment import BLUR, Entries, assign, far_costs, plain
-from .one_answer import only_answers
+from .assignment import BLUR, Entries, assign, components_of, far_costs, numbered, only_answers, plain
 
 # How many pairs, rows and columns, counted once a level, are settled at once, unless a frame has more at one level.
 SETTLED_AT_ONCE = 1 << 20
@@ -112,7 +111,7 @@ def _settled(leveled: _Leveled, pairs: np.ndarray, largest_cost: float) -> Spans
         return Spans(pairs, pairs, pairs)
     near, n_levels = leveled.near, leveled.n_levels
     row = near.row[pairs]
-    component = _components(row, near.column[pairs])
+    component = components_of(row, near.column[pairs])
     units = _units(component * n_levels + leveled.level[row], n_levels)
     first_unit = np.searchsorted(units.key, component * n_levels)
     last_unit = np.searchsorted(units.key, component * n_levels + leveled.level[row])
@@ -143,7 +142,7 @@ def _by_component(
     `component` is that of each pair, and `group` that of each unit. Each `unit` is listed with each `place` of a pair
     that it has. `far` is what a pair of each unit costs that is not near.
     """
-    rows, columns = (_numbered(end, component, group) for end in (near.row, near.column))
+    rows, columns = (numbered(end, component, group) for end in (near.row, near.column))
     ends = rows.starts[unit] + rows.in_component[place], columns.starts[unit] + columns.in_component[place]
     entries = Entries(*ends, near.value[place], rows.starts, columns.starts)
     chosen, undecided = plain(entries, far[unit] * BLUR)
@@ -180,18 +179,6 @@ def _by_frame(leveled: _Leveled, frame: np.ndarray, opened: _Units, largest_cost
     return Spans(pair[chosen], units.first[of_pair[chosen]], units.last[of_pair[chosen]])
 
 
-def _components(row: np.ndarray, column: np.ndarray) -> np.ndarray:
-    """Numbers the components from 0 on; returns that of each pair."""
-    from scipy.sparse import csr_array  # imported here, because it is slow to import and `match` does not need it
-    from scipy.sparse.csgraph import connected_components
-
-    (rows, first_row), (columns, first_column) = grouped(row), grouped(column)
-    n_ends = len(first_row) + len(first_column)
-    graph = csr_array((np.ones(len(row), bool), (rows, len(first_row) + columns)), shape=(n_ends, n_ends))
-    component: np.ndarray = connected_components(graph, directed=False)[1].astype(np.int64)
-    return component[rows]
-
-
 def _units(keys: np.ndarray, n_levels: int) -> _Units:
     """The units of groups of rows; a key is group * n_levels + level."""
     key, _ = distinct(keys)
@@ -205,22 +192,3 @@ def _n_rows(leveled: _Leveled, frame: np.ndarray, level: np.ndarray) -> np.ndarr
     """How many rows exist in these frames at these levels."""
     keys, n_levels = leveled.row_keys(), leveled.n_levels
     return np.searchsorted(keys, (frame + 1) * n_levels) - np.searchsorted(keys, frame * n_levels + level)
-
-
-class _Numbered(NamedTuple):
-    """The position of each pair's row in its component, from 0 on, and where the rows of each unit start."""
-
-    in_component: np.ndarray
-    starts: np.ndarray
-
-
-def _numbered(end: np.ndarray, component: np.ndarray, group: np.ndarray) -> _Numbered:
-    """Numbers the rows, or the columns, of each component.
-
-    `end` is the row of each pair and `component` its component; `group` is the component of each unit.
-    """
-    position, first = grouped(end)
-    sizes = np.bincount(component[first])
-    in_component = np.empty(len(first), np.int64)
-    in_component[np.argsort(component[first], kind="stable")] = ranges(np.zeros_like(sizes), sizes)[1]
-    return _Numbered(in_component[position], np.concatenate([[0], np.cumsum(sizes[group])]))

@@ -25,6 +25,7 @@ import warnings
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from ..geometries.registered import Measure
 from ..tables.annotations import Annotations, SideColumns, as_side_columns
 from ..tables.columns import Columns
 from ..tables.kinds import CALLER, same_kind_as
@@ -37,7 +38,6 @@ from .layout import match_table
 from .left_out import left_out
 from .pairs import Pairs, frame_chunks, join_pairs
 from .rule import Compared, Rule, compared
-from .similarity import Measure
 from .words import Words, asked, rule_of_tables
 
 if TYPE_CHECKING:

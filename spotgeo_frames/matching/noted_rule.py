@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from ..geometries.registered import Measure
 from ..support.errors import InputError
 from ..tables.messages import missing
 from ..tables.schema import (
@@ -23,10 +24,8 @@ from ..tables.schema import (
     SIDE_PREFIXES,
     TP,
     measure_of,
-    pose_columns,
 )
 from .rule import HEAD_SIZES, NOTED, Rule, check_distances
-from .similarity import Measure
 from .words import SIMILARITIES, Words, similarity_rule, with_distance
 
 # What a rule by distance may be asked for.
@@ -51,19 +50,24 @@ def check_measured(table: pd.DataFrame, rule: Rule, name: str) -> None:
 
     A side without rows needs none.
     """
-    joints = pose_columns(rule.joint_sigmas) if rule.of_whole_poses else []
-    of_side = {"iou": BOX, "oks": [*BOX, *joints]}.get(rule.name, [])
+    geometry = rule.geometry
+    of_side = [] if {*geometry.columns} <= {"x", "y"} else geometry.columns  # taking the sides apart looks for places
     outcome = table["outcome"].array.codes
     problems = []
     for prefix, missed in zip(SIDE_PREFIXES, (FN, FP), strict=True):
         if not np.isin(outcome, [TP, missed]).any():
             continue
-        needed = [*of_side, *(rule.columns_of_truth if missed == FN else [])]
+        needed = [*of_side, *(geometry.columns_of_truth if missed == FN else [])]
         lacking = [column for column in needed if f"{prefix}{column}" not in table]
         maker = "pose()" if rule.name == "keypoint" else "match()"
-        # Each joint is like any other, so the names that are there give no hint.
         problems += [
-            missing(name, f"{prefix}{column}", () if column in joints else table.columns, f"{maker} makes it")
+            # Each joint is like any other, so the names that are there give no hint.
+            missing(
+                name,
+                f"{prefix}{column}",
+                table.columns if geometry.assembled is None or column in BOX else (),
+                f"{maker} makes it",
+            )
             for column in lacking
         ]
     if problems:

@@ -15,14 +15,11 @@ from .alignment import Aligned, Side
 # Truth-prediction pairs of a chunk of frames, and how many of them are compared at once.
 PAIRS_IN_CHUNK, PAIRS_AT_ONCE = 1 << 18, 1 << 16
 
-# The same for boxes, of which only those near each other are compared at all.
+# The same where frames are compared chunk by chunk more than once.
 SIMILAR_AT_ONCE = 1 << 19
 
 # The memory that a near pair takes until its frame is assigned, measured where all pairs of a frame are near (bytes).
 PAIR_BYTES = 110
-
-# Searches reach farther by this share. It is larger than any rounding error, so they miss no pair.
-ROOM = 1e-12
 
 
 class Pairs(NamedTuple):

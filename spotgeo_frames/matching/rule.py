@@ -10,24 +10,29 @@ Matching by distance gives each row two errors; tau and epsilon are in pixels, o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..geometries.boxes import BOXES
+from ..geometries.geometry import Geometry
+from ..geometries.joints import COCO_SIGMAS, KEYPOINTS, keypoint_similarity
+from ..geometries.points import POINTS, point_similarity
+from ..geometries.poses import poses_of
+from ..geometries.registered import Measure, lost_function, of_function
 from ..support.errors import InputError
 from ..support.version import __version__
 from ..tables.annotations import Annotations, SideColumns, annotations_of
-from ..tables.columns import as_numbers
-from ..tables.joints import COCO_SIGMAS
-from ..tables.schema import BOX, LARGEST_COORDINATE, pose_columns
-from .alignment import Aligned, FrameRule, align, at_centres
-from .near_points import near_keypoints, near_measured, near_points
+from ..tables.inputs import source
+from ..tables.messages import missing
+from ..tables.other_words import way_out
+from ..tables.schema import BOX, LARGEST_COORDINATE
+from .alignment import Aligned, FrameRule, align, select_rows
+from .near_pairs import NearPairs, near_pairs, search
 from .pairs import Pairs, frame_chunks, join_pairs
-from .similar_pairs import check_boxes, covering_boxes, similar_by_distance, similar_pairs
-from .similarity import Measure, keypoint_similarity
 
 # The default distances of a rule, px. Where a tau up to EPSILON or another unit is given, the default of epsilon is 0.
 TAU, EPSILON = 10.0, 3.0
@@ -38,21 +43,21 @@ HEAD_SIZES = 0.5
 # The fields of a rule, besides its name, that tables keep in their notes.
 NOTED = ("threshold", "tau", "epsilon", "unit", "head_sizes", "identity", "by", "sigmas")
 
-# A function that finds the near pairs of the frames [first, last).
-NearPairs = Callable[[int, int], Pairs]
+# The geometry of the rows that a rule of each name measures; rows of poses have joints of their own.
+MEASURED: dict[str, Geometry] = {"distance": POINTS, "point": POINTS, "iou": BOXES, "keypoint": KEYPOINTS}
 
 
 @dataclass(frozen=True)
 class Rule:
     """When pairs are near and what they cost; a field that does not apply to the rule is None.
 
-    `name` is "distance", "iou", "oks", "point", "keypoint", or the name of the caller's function, which is then in
-    `measure`, unless the rule comes from notes and nothing is to be measured. `own_distance` says that this function
-    gives distances; with a `threshold`, pairs are then similar by max(0, 1 - distance / (2 tau)). `tau` and `epsilon`
-    are in pixels (`unit` is None), or in the unit of the function. `threshold` is the least similarity of a match.
-    `identity` is the column that names objects through a sequence, and `by` the column whose values are evaluated one
-    by one. `head_sizes` is the largest distance of joints, in head sizes. `sigmas` are the standard deviations of the
-    joints' places, as shares of the object's size.
+    `name` is "distance", "iou", "oks", "point", "keypoint", the name of a geometry that is `registered`, or that of the
+    caller's function, which is then in `measure`, unless the rule comes from notes and nothing is to be measured.
+    `own_distance` says that this function, or the registered geometry, gives distances; with a `threshold`, pairs are
+    then similar by max(0, 1 - distance / (2 tau)). `tau` and `epsilon` are in pixels (`unit` is None), or in the unit
+    of the function. `threshold` is the least similarity of a match. `identity` is the column that names objects through
+    a sequence, and `by` the column whose values are evaluated one by one. `head_sizes` is the largest distance of
+    joints, in head sizes. `sigmas` are the standard deviations of the joints' places, as shares of the object's size.
     """
 
     name: str
@@ -66,6 +71,19 @@ class Rule:
     measure: Measure | None = None
     own_distance: bool = False
     unit: str | None = None
+    registered: Geometry | None = None
+
+    @property
+    def geometry(self) -> Geometry:
+        """What the rows are that this rule measures."""
+        if self.registered is not None:
+            return self.registered
+        if self.measure is not None:
+            return of_function(self.measure, self.own_distance, self.unit)
+        if self.name == "oks":
+            return poses_of(self.joint_sigmas)
+        known = MEASURED.get(self.name)
+        return lost_function(self.name, self.own_distance, self.unit) if known is None else known
 
     @property
     def by_distance(self) -> bool:
@@ -97,24 +115,11 @@ class Rule:
         return self.name == "oks"
 
     @property
-    def similarity(self) -> str | Measure:
-        """The similarity of this rule: its name, or the caller's function."""
-        return self.name if self.measure is None else self.measure
-
-    @property
     def words_of_tracks(self) -> dict[str, Any]:
         """The arguments of `track` that make this rule, if it is one of tracks without poses."""
+        if self.registered is not None:
+            return {"tau": self.tau}
         return (self.callers or {"similarity": self.name}) | {"tau": self.tau, "unit": self.unit}
-
-    @property
-    def columns(self) -> list[str]:
-        """The columns, besides the key and `x` and `y`, that this rule needs on both sides."""
-        return {"iou": ["w", "h"], "oks": ["joint"]}.get(self.name, [])
-
-    @property
-    def reads_all_columns(self) -> bool:
-        """Whether the rule may need any column: the caller's function may, and poses carry the columns of joints."""
-        return self.measure is not None or self.of_whole_poses
 
     @property
     def measured_columns(self) -> list[str] | None:
@@ -122,15 +127,10 @@ class Rule:
 
         The prefixes of the match table are left out, and so is the key.
         """
-        if self.measure is not None:
+        geometry = self.geometry
+        if geometry.any_column and not geometry.columns:
             return None
-        joints = pose_columns(self.joint_sigmas) if self.of_whole_poses else []
-        return [*BOX, "category", *self.columns_of_truth, *joints]
-
-    @property
-    def columns_of_truth(self) -> list[str]:
-        """The columns, besides those of both sides, that pairs are measured by and only the truth has."""
-        return {"oks": ["area"], "keypoint": ["head_size"]}.get(self.name, [])
+        return [*dict.fromkeys([*BOX, *geometry.columns, "category", *geometry.columns_of_truth])]
 
     @property
     def joint_sigmas(self) -> Mapping[Any, float]:
@@ -175,39 +175,72 @@ class Rule:
         """A function that finds the near pairs of aligned sides.
 
         `farthest` is the largest distance (px or head sizes), or the least similarity, of a near pair; None means that
-        of a match. For "oks", the rows of the sides must already be whole poses. Raises InputError if boxes lack a
-        column.
+        of a match. For "oks", the rows of the sides must already be whole poses. Raises InputError if a side lacks a
+        column of the geometry.
         """
+        check_columns_of(self.geometry, aligned)
+        by_similarity = self.pair_measure == "similarity"
         largest = self.largest_cost if farthest is None else farthest
         least = (self.threshold or 0.0) if farthest is None else farthest
-        tau = np.nan if self.tau is None else self.tau
-        if self.own_distance and self.measure is not None:
-            within = partial(near_measured, aligned, self.measure)
-            by_distance = partial(within, farthest=largest)
-            return by_distance if self.by_distance else partial(similar_by_distance, within, tau, least)
-        if self.by_distance:
-            return partial(near_points, at_centres(aligned), tau=largest)
-        if self.pair_measure == "head_sizes":
-            head_size = as_numbers(aligned.truth.table["head_size"])
-            return partial(near_keypoints, aligned, head_size, largest)
-        if self.name == "iou":
-            check_boxes(aligned)
-        return similar_pairs(at_centres(aligned), self.similarity, tau, least, self.joint_sigmas)
+        if by_similarity and self.geometry.is_distance:
+            return self._similar_by_distance(aligned, least)
+        limit, is_near = (
+            (least, partial(_is_similar, least=least))
+            if by_similarity
+            else (largest, partial(_is_within, farthest=largest))
+        )
+        wanted = search(aligned, self.geometry, limit, is_near, by_truth=self.pair_measure != "distance")
+        return partial(near_pairs, wanted)
+
+    def _similar_by_distance(self, aligned: Aligned, least: float) -> NearPairs:
+        """A function that finds the pairs that are similar by max(0, 1 - distance / (2 tau))."""
+        zero = 2.0 * (np.nan if self.tau is None else self.tau)
+        wanted = search(aligned, self.geometry, zero, partial(_is_within, farthest=zero), by_truth=True)
+
+        def similar(first: int, last: int) -> Pairs:
+            pairs = near_pairs(wanted, first, last)
+            similarity = point_similarity(pairs.measure, zero)
+            return pairs._replace(measure=similarity).take(_is_similar(similarity, least))
+
+        return similar
 
     def near_pairs(self, aligned: Aligned, farthest: float | None = None) -> Pairs:
         """The near pairs of all frames, found chunk by chunk to bound the memory; `farthest` is as in `near`."""
-        near = self.near(aligned, farthest)
-        return join_pairs([near(*chunk) for chunk in frame_chunks(aligned.truth, aligned.predictions)])
+        return of_all_frames(aligned, self.near(aligned, farthest))
 
     def covering_pairs(self, crowds: Aligned, farthest: float | None = None) -> Pairs:
         """The pairs of a prediction and a crowd that it covers; the truths are the crowds, `farthest` is as in `near`.
 
         A box covers a crowd by the share of its own area in it, anything else by being near it.
         """
-        if self.name != "iou":
+        covered = self.geometry.covered
+        if covered is None:
             return self.near_pairs(crowds, farthest)
-        covering = covering_boxes(crowds, (self.threshold or 0.0) if farthest is None else farthest)
-        return join_pairs([covering(*chunk) for chunk in frame_chunks(crowds.truth, crowds.predictions)])
+        least = (self.threshold or 0.0) if farthest is None else farthest
+        wanted = search(crowds, self.geometry, 0.0, partial(_is_similar, least=least), measure=covered, by_truth=True)
+        return of_all_frames(crowds, partial(near_pairs, wanted))
+
+    def pairs_of_precision(self, aligned: Aligned, is_crowd: np.ndarray, least: float) -> Pairs:
+        """The pairs whose similarity is at least `least`, as the official evaluator of average precision has it.
+
+        `is_crowd` marks the truths of which a prediction covers a share.
+        """
+        geometry = self.geometry
+        if geometry.of_truths is None:
+            return self.near_pairs(aligned, least)
+        check_columns_of(geometry, aligned)
+        found = []
+        for crowd, measure in ((False, geometry.of_truths), (True, geometry.of_crowds)):
+            rows = np.flatnonzero(is_crowd == crowd)
+            if not len(rows):
+                continue
+            sides = select_rows(aligned, is_crowd == crowd, np.ones(len(aligned.predictions.frame), bool))
+            # What a prediction shares with a crowd may be much of its own area and little of the union.
+            reach, is_near = 0.0 if crowd else least, partial(_is_similar, least=least)
+            wanted = search(sides, geometry, reach, is_near, measure=measure, by_truth=True)
+            pairs = of_all_frames(sides, partial(near_pairs, wanted))
+            found.append(pairs._replace(truth=rows[pairs.truth]))
+        return join_pairs(found)
 
     def errors(self, outcome: np.ndarray, distance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """`squared_error` and `kelvins_error` of rows with these outcomes and distances (null unless TP).
@@ -225,6 +258,36 @@ class Rule:
         squared[beyond] = np.where(far > self.epsilon, far * far, 0.0)
         kelvins[beyond] = np.where(far < self.tau, far, 0.0)
         return squared, kelvins
+
+
+def _is_within(distance: np.ndarray, farthest: float) -> np.ndarray:
+    """Marks the distances up to the farthest."""
+    return distance <= farthest
+
+
+def _is_similar(similarity: np.ndarray, least: float) -> np.ndarray:
+    """Marks the similarities above 0 that are at least `least`."""
+    return (similarity > 0) & (similarity >= least)
+
+
+def of_all_frames(aligned: Aligned, near: NearPairs) -> Pairs:
+    """The pairs that a function finds in all frames, chunk by chunk to bound the memory."""
+    return join_pairs([near(*chunk) for chunk in frame_chunks(aligned.truth, aligned.predictions)])
+
+
+def check_columns_of(geometry: Geometry, aligned: Aligned) -> None:
+    """Raises InputError if a side that has rows lacks a column of the geometry."""
+    sides = {"truth": aligned.truth.table, "predictions": aligned.predictions.table}
+    why = f"{geometry.name} need {' and '.join(name for name in geometry.columns if name not in ('x', 'y'))}"
+    hint = f"{why} (similarity='point' compares points, 'oks' poses)" if geometry.covered else why
+    problems = [
+        missing(source(table, name), column, table.columns, way_out(hint, table.columns))
+        for name, table in sides.items()
+        for column in geometry.columns
+        if column not in table and len(table)
+    ]
+    if problems:
+        raise InputError(problems)
 
 
 class Compared(NamedTuple):
@@ -246,10 +309,9 @@ def compared(
 
     Raises InputError if the sides do not fit each other, or lack a column that the rule needs.
     """
-    if rule.of_whole_poses:
-        from .whole_poses import whole_poses
-
-        truth, predictions = whole_poses(annotations_of(truth), annotations_of(predictions), rule.joint_sigmas)
+    assembled = rule.geometry.assembled
+    if assembled is not None:
+        truth, predictions = assembled(annotations_of(truth), annotations_of(predictions))
     aligned = align(truth, predictions, frames, may_be_disjoint=may_be_disjoint)
     return Compared(aligned, rule.near(aligned))
 

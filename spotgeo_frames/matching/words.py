@@ -14,16 +14,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..geometries.boxes import BOXES
+from ..geometries.geometry import Geometry
+from ..geometries.points import POINTS, geometry_of
+from ..geometries.registered import Measure, name_of
 from ..support.errors import InputError
 from ..tables.annotations import Annotations, SideColumns
 from ..tables.columns import Columns
 from ..tables.inputs import source
 from ..tables.messages import meant
 from ..tables.other_words import Told, geometry_problem, naming_problem, tidy_call
-from ..tables.schema import LARGEST_COORDINATE, has_boxes
-from .callers_measure import name_of
+from ..tables.schema import LARGEST_COORDINATE, registered_name
 from .rule import TAU, Rule, check_distances
-from .similarity import Measure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,16 +51,17 @@ class Words(NamedTuple):
     unit: str | None = None
 
 
-class Geometry(NamedTuple):
-    """The geometry of one side: its name in messages, its columns, and how many rows it has."""
+class Header(NamedTuple):
+    """What is known of a side before its rows are read: its name in messages, its columns, and how many rows it has."""
 
     name: str
     columns: Collection[Hashable]
     n_rows: int
 
     @property
-    def has_boxes(self) -> bool:
-        return has_boxes(self.columns)
+    def geometry(self) -> Geometry:
+        """What its rows are."""
+        return geometry_of(self.columns)
 
 
 def asked(
@@ -201,12 +204,15 @@ def _name(similarity: str | Measure | None) -> str:
     return name_of(similarity) if callable(similarity) else repr(similarity)
 
 
-def rule_for(words: Words, truth: Geometry, predictions: Geometry) -> Rule:
+def rule_for(words: Words, truth: Header, predictions: Header) -> Rule:
     """The rule that follows from the words and the geometry of both sides.
 
     Raises InputError if only one side has boxes and neither a similarity nor a tau is given, if a word does not fit the
     geometry, or if columns may be those of another geometry or are called otherwise (`check_columns`).
     """
+    registered = _registered(words, truth, predictions)
+    if registered is not None:
+        return _registered_rule(registered, words, truth, predictions)
     similarity = _by_geometry(words, truth, predictions)
     check_columns(words, truth, predictions)
     if similarity is None:
@@ -220,13 +226,17 @@ def rule_for(words: Words, truth: Geometry, predictions: Geometry) -> Rule:
     return similarity_rule(similarity, words, threshold)
 
 
-def track_rule(words: Words, truth: Geometry, predictions: Geometry, *, threshold: float, identity: str) -> Rule:
+def track_rule(words: Words, truth: Header, predictions: Header, *, threshold: float, identity: str) -> Rule:
     """The rule of tracks, which is always by similarity: of points and of a caller's distance max(0, 1 - d / (2 tau)).
 
     CLEAR matches from `threshold` on; `identity` is the column that names objects. Raises InputError if only one side
     has boxes and neither a similarity nor a tau is given, or if columns may be those of another geometry or are called
     otherwise.
     """
+    registered = _registered(words, truth, predictions)
+    if registered is not None:
+        rule = _registered_rule(registered, words._replace(threshold=threshold), truth, predictions)
+        return replace(rule, threshold=threshold, epsilon=None, identity=identity)
     similarity = _by_geometry(words, truth, predictions)
     check_columns(words, truth, predictions)
     rule = similarity_rule("point" if similarity is None else similarity, words, threshold)
@@ -255,16 +265,54 @@ def _noted_name(measure: Measure) -> str:
     return f"function {name}" if name in OWN_NAMES else name
 
 
-def _by_geometry(words: Words, truth: Geometry, predictions: Geometry) -> str | Measure | None:
+def _registered(words: Words, truth: Header, predictions: Header) -> Geometry | None:
+    """The registered geometry that the rows are measured by; None if the words or the tables mean another one.
+
+    A side without rows takes the geometry of the other side. With a tau, the middles of one geometry meet those of
+    another. Raises InputError if only one side is of a registered geometry, or a tau does not apply to it.
+    """
+    if words.similarity is not None or words.distance is not None:
+        return None
+    filled = [side for side in (truth, predictions) if side.n_rows] or [truth, predictions]
+    geometries = [side.geometry for side in filled]
+    if not any(geometry.given for geometry in geometries):
+        return None
+    first, last = geometries[0], geometries[-1]
+    if first is not last:
+        if words.tau is not None:
+            return None
+        are = [f"{side.name} is of {geometry.name}" for side, geometry in zip(filled, geometries, strict=True)]
+        raise InputError(f"{', and '.join(are)}; give tau to match the middles of both, or make them the same")
+    if words.tau is not None and not first.is_distance:
+        how = "give a threshold instead, or similarity='point' for the distance of middles"
+        raise InputError(f"tau is a distance, and {first.name} are measured by a similarity; {how}")
+    return first
+
+
+def _registered_rule(geometry: Geometry, words: Words, truth: Header, predictions: Header) -> Rule:
+    """The rule of a registered geometry; raises InputError if the words do not apply to it or lack a tau."""
+    check_columns(words, truth, predictions)
+    if not geometry.is_distance:
+        if words.epsilon is not None:
+            raise InputError(f"epsilon is a distance, and {geometry.name} are measured by a similarity; leave it out")
+        return Rule(geometry.name, threshold=words.threshold or THRESHOLD, registered=geometry)
+    if words.tau is None:
+        unit = f", in {geometry.unit}" if geometry.unit else ""
+        raise InputError(f"{geometry.name} are measured by a distance; give tau, the largest one of a match{unit}")
+    tau, epsilon = check_distances(words.tau, words.epsilon, geometry.unit)
+    return Rule(geometry.name, tau, epsilon, own_distance=True, unit=geometry.unit, registered=geometry)
+
+
+def _by_geometry(words: Words, truth: Header, predictions: Header) -> str | Measure | None:
     """The similarity that is given, or "iou" for boxes; None if pairs are measured by distance."""
     if words.similarity is not None or words.tau is not None:
         return words.similarity
-    boxes = [side for side in (truth, predictions) if side.has_boxes]
+    boxes = [side for side in (truth, predictions) if side.geometry is BOXES]
     # A side without rows takes the geometry of the other side.
     filled = [side for side in (truth, predictions) if side.n_rows]
-    if not boxes or (filled and not any(side.has_boxes for side in filled)):
+    if not boxes or (filled and not any(side.geometry is BOXES for side in filled)):
         return None
-    points = [side for side in filled if not side.has_boxes]
+    points = [side for side in filled if side.geometry is POINTS]
     if points:
         has_none = f"{boxes[0].name}: has boxes (w and h), and {points[0].name} has none"
         question = meant([size for size in ("w", "h") if size not in points[0].columns], points[0].columns)
@@ -284,24 +332,24 @@ def told(words: Words) -> Told:
     return of_similarity._replace(points=of_similarity.points or words.tau is not None, own=own)
 
 
-def check_columns(words: Words, truth: Geometry, predictions: Geometry) -> None:
+def check_columns(words: Words, truth: Header, predictions: Header) -> None:
     """Raises InputError where columns tell of something that the rule would leave out of account.
 
     That is another geometry than the one that would be measured, unless the words say which is meant, or classes,
     scores or crowds under other names. The message says what to call. A side without rows tells nothing.
     """
     sides = [(tuple(map(str, side.columns)) if side.n_rows else (), side.name) for side in (truth, predictions)]
-    problems = [geometry_problem(*side, told(words)) for side in sides]
+    problems = [None if registered_name(side[0]) else geometry_problem(*side, told(words)) for side in sides]
     problems.append(naming_problem(*(columns for columns, _ in sides)))
     if any(problems):
         raise InputError(list(filter(None, problems)))
 
 
-def geometry_of(table: pd.DataFrame | Columns, name: str) -> Geometry:
-    """The geometry of a table of objects; `name` names it in messages if it was not read from a file."""
-    return Geometry(source(table, name), table.columns, len(table))
+def header_of(table: pd.DataFrame | Columns, name: str) -> Header:
+    """The header of a table of objects; `name` names it in messages if it was not read from a file."""
+    return Header(source(table, name), table.columns, len(table))
 
 
 def rule_of_tables(words: Words, truth: Annotations | SideColumns, predictions: Annotations | SideColumns) -> Rule:
     """The rule for two checked sides; raises InputError if the words do not fit the tables."""
-    return rule_for(words, geometry_of(truth.objects, "truth"), geometry_of(predictions.objects, "predictions"))
+    return rule_for(words, header_of(truth.objects, "truth"), header_of(predictions.objects, "predictions"))

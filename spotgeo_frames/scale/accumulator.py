@@ -14,8 +14,8 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from ..geometries.registered import Measure
 from ..matching.rule import Rule
-from ..matching.similarity import Measure
 from ..matching.words import asked, check_columns
 from ..scoring.own_metrics import lacking_text
 from ..scoring.registry import own_metrics

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ..matching.rule import Rule
-from ..matching.words import Geometry, Words, rule_for
+from ..matching.words import Header, Words, rule_for
 from ..support.errors import InputError
 from ..tables.messages import listed
 from ..tables.schema import BOX
@@ -95,5 +95,5 @@ def rule_of_form(words: Words, form: Form) -> Rule:
     While nothing has rows, a threshold alone is that of boxes.
     """
     unknown = BOX if words.threshold is not None and not form.columns else ()
-    sides = (Geometry(side, form.columns.get(side, unknown), side in form.columns) for side in DECIDING)
+    sides = (Header(side, form.columns.get(side, unknown), side in form.columns) for side in DECIDING)
     return rule_for(words, *sides)

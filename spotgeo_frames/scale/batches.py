@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ..matching.words import Geometry, geometry_of
+from ..matching.words import Header, header_of
 from ..tables.annotations import Annotations, SideColumns, as_side_columns
 from ..tables.table import Table
 from .batch_arrays import BatchSide, arrays_of_columns, as_tables, given_arrays
@@ -27,7 +27,7 @@ class Batch(NamedTuple):
     """A batch: the form and all columns of each side, its frames, and either plain sides or checked tables."""
 
     forms: tuple[Form, Form]
-    geometries: tuple[Geometry, Geometry]
+    geometries: tuple[Header, Header]
     frames: set[FrameCode]
     plain: tuple[PlainSide, PlainSide] | None = None
     checked: tuple[SideColumns, SideColumns] | None = None
@@ -47,7 +47,7 @@ def read_batch(truth: Given, predictions: Given, sequences: Codes, categories: C
         as_side_columns(as_tables(truth, "truth"), "truth"),
         as_side_columns(as_tables(predictions, "predictions"), "predictions"),
     )
-    geometries = geometry_of(checked[0].objects, "truth"), geometry_of(checked[1].objects, "predictions")
+    geometries = header_of(checked[0].objects, "truth"), header_of(checked[1].objects, "predictions")
     if may_wait:
         arrays = _arrays_of_checked(checked[0]), _arrays_of_checked(checked[1])
         batch = _plain_batch(*arrays, sequences, categories)
@@ -85,5 +85,5 @@ def _plain_batch(
     return Batch((true.form, claimed.form), geometries, frames, plain=(true, claimed))
 
 
-def _geometry(side: BatchSide, name: str) -> Geometry:
-    return Geometry(name, side.names, side.geometry.shape[1])
+def _geometry(side: BatchSide, name: str) -> Header:
+    return Header(name, side.names, side.geometry.shape[1])

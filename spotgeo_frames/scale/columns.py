@@ -4,21 +4,20 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from ..geometries.geometry import Geometry
+from ..geometries.registered import Measure
 from ..matching.rule import Rule
-from ..matching.similarity import Measure
-from ..matching.words import Geometry, Words, rule_for
+from ..matching.words import Header, Words, rule_for
 from ..support.addresses import Storage
 from ..support.errors import InputError
-from ..tables.schema import FRAME_KEY, PREFIXES
+from ..tables.schema import FRAME_KEY, OBJECT_KEY, PREFIXES
 from .contents import ON_ERROR, Contents, contents_of
 from .streams import in_files
 
 SIDES = ("truth", "predictions")
 
-POINTS = [*FRAME_KEY, "object", "x", "y"]
-
 # Columns that matching uses if they exist.
-OPTIONAL = ["joint", "visibility", "category", "crowd", "w", "h"]
+OPTIONAL = ["x", "y", "w", "h", "joint", "visibility", "category", "crowd"]
 
 
 @contextmanager
@@ -56,18 +55,23 @@ def dataset_rule(words: Words, contents: Mapping[str, Contents]) -> Rule:
     return rule_for(words, *geometries(contents))
 
 
-def geometries(contents: Mapping[str, Contents]) -> Iterator[Geometry]:
+def geometries(contents: Mapping[str, Contents]) -> Iterator[Header]:
     """The geometry of the truth, then that of the predictions."""
     for side in SIDES:
         dataset = contents[side]
-        yield Geometry(dataset.name, dataset.schema.names, dataset.n_rows)
+        yield Header(dataset.name, dataset.schema.names, dataset.n_rows)
 
 
 def required_columns(similarity: str | Measure | None) -> dict[str, list[str]]:
     """The columns that the files of each side must have; those that depend on the geometry are not known yet."""
-    needed = [] if callable(similarity) or similarity is None else Rule(similarity).columns
-    objects = [*POINTS, *needed]
+    name = similarity if isinstance(similarity, str) else "distance"
+    objects = [*OBJECT_KEY, *columns_of_tables(Rule(name).geometry)]
     return {"truth": objects, "predictions": objects, "frames": FRAME_KEY}
+
+
+def columns_of_tables(geometry: Geometry) -> tuple[str, ...]:
+    """The columns that tables of a geometry have."""
+    return geometry.columns if geometry.columns_of_tables is None else geometry.columns_of_tables
 
 
 def columns_to_read(
@@ -78,14 +82,14 @@ def columns_to_read(
     """The columns of each side that matching and the `wanted` columns of the match table need."""
     columns = {}
     for side, dataset in contents.items():
-        matched = {*FRAME_KEY} if side == "frames" else {*POINTS, *rule.columns, *OPTIONAL}
+        matched = {*FRAME_KEY} if side == "frames" else {*OBJECT_KEY, *columns_of_tables(rule.geometry), *OPTIONAL}
         columns[side] = [
             name
             for name in dataset.schema.names
             if name in matched
             or PREFIXES[side] + name in wanted
             # A caller's similarity, or making whole poses of joints, may need any column.
-            or (side != "frames" and rule.reads_all_columns)
+            or (side != "frames" and rule.geometry.any_column)
         ]
     return columns
 

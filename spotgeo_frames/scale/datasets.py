@@ -19,10 +19,10 @@ from typing import Any
 
 import pandas as pd
 
+from ..geometries.registered import Measure
 from ..matching.alignment import FrameRule
 from ..matching.matcher import match_sides
 from ..matching.rule import Rule
-from ..matching.similarity import Measure
 from ..matching.words import asked, asked_of_tracks, track_rule
 from ..scoring.group_sums import Sums
 from ..scoring.registry import own_metrics

@@ -23,6 +23,7 @@ from .schema import (
     MATCH_COLUMNS,
     OBJECT_KEY,
     OUTCOMES,
+    coordinates_of,
     is_of_precision,
     measure_of,
 )
@@ -40,8 +41,7 @@ def check_objects(table: Table, name: str) -> pd.DataFrame:
     """
     given = _with_plain_names(table, name)
     key = [*FRAME_KEY, "object", *(["joint"] if "joint" in given else [])]
-    size = ["w", "h"] if "w" in given and "h" in given else []
-    columns, problems = _checked(given, name, key, ["x", "y", *size])
+    columns, problems = _checked(given, name, key, coordinates_of(given.columns))
     if "joint" in given and "visibility" in given:
         kind = given["visibility"].dtype
         if not (_is_number(given["visibility"]) or pd.api.types.is_bool_dtype(kind)):
@@ -61,7 +61,7 @@ def plain_objects(rows: pa.Table) -> Columns | None:
     """
     names = rows.schema.names
     key = [*FRAME_KEY, "object", *(["joint"] if "joint" in names else [])]
-    coordinates = ["x", "y", *(name for name in ("w", "h") if name in names)]
+    coordinates = dict.fromkeys([*coordinates_of(names), *(name for name in ("w", "h") if name in names)])
     needed = dict.fromkeys(key, pa.int64()) | dict.fromkeys(coordinates, pa.float64())
     if not needed.keys() <= {*names}:
         return None

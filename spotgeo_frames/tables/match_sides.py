@@ -9,7 +9,18 @@ import pandas as pd
 from ..support.errors import InputError
 from .annotations import Annotations
 from .messages import missing
-from .schema import FILE_ORDER, FN, FP, FRAME_KEY, PREFIXES, SIDE_PREFIXES, TP, centres, frame_columns
+from .schema import (
+    FILE_ORDER,
+    FN,
+    FP,
+    FRAME_KEY,
+    PREFIXES,
+    SIDE_PREFIXES,
+    TP,
+    coordinates_of,
+    frame_columns,
+    registered_name,
+)
 
 
 class MatchSides(NamedTuple):
@@ -38,7 +49,8 @@ def sides_of(table: pd.DataFrame, columns: Collection[str] | None) -> MatchSides
             order = table[FILE_ORDER].to_numpy(np.int64, na_value=-1)[rows]
             rows = rows[np.argsort(order, kind="stable")]  # aligning the sides later sorts by frame
         named = {name.removeprefix(prefix): name for name in map(str, table.columns) if name.startswith(prefix)}
-        taken = {name: named[name] for name in named if columns is None or name in ("x", "y") or name in columns}
+        places = coordinates_of(named)
+        taken = {name: named[name] for name in named if columns is None or name in places or name in columns}
         arrays = {name: table[column].array.take(rows) for name, column in taken.items()}
         sides.append(pd.DataFrame({name: table[name].array.take(rows) for name in key} | arrays))
         of_sides.append(rows)
@@ -46,17 +58,9 @@ def sides_of(table: pd.DataFrame, columns: Collection[str] | None) -> MatchSides
 
 
 def check_coordinates(table: pd.DataFrame, sides: Sequence[str] = ("truth", "predicted")) -> None:
-    """Raises InputError if a match table lacks the x or y of these sides."""
-    columns = [f"{side}_{axis}" for side in sides for axis in "xy"]
+    """Raises InputError if a match table lacks the x or y of these sides, unless their geometry has other columns."""
+    plain = [side for side in sides if registered_name(table.columns, f"{side}_") is None]
+    columns = [f"{side}_{axis}" for side in plain for axis in "xy"]
     lacking = [column for column in columns if column not in table]
     if lacking:
         raise InputError([missing("match table", column, table.columns) for column in lacking])
-
-
-def offsets(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Predicted minus true x and y (px) of every row of a match table; null unless TP.
-
-    The x and y of boxes are those of their centres.
-    """
-    truth, predicted = (centres(table, prefix) for prefix in SIDE_PREFIXES)
-    return predicted[0] - truth[0], predicted[1] - truth[1]

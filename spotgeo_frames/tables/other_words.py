@@ -10,7 +10,7 @@ from collections.abc import Collection, Hashable, Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from .schema import BOX, OBJECT_COLUMNS, has_boxes
+from .schema import BOX, OBJECT_COLUMNS
 
 # What else a column is called, as `plain` has names. Those that stand first are taken where several are there.
 SPELLINGS: dict[str, tuple[str, ...]] = {
@@ -191,7 +191,7 @@ def geometry_problem(columns: tuple[str, ...], name: str, told: Told) -> str | N
         found.setdefault(plain(column), column)
     if "joint" in columns:
         return None if told.points or told.poses else _third(found, name)
-    if has_boxes(columns):
+    if "w" in columns and "h" in columns:
         if told.points:
             return None
         return _turned(found, name) or _third(found, name)

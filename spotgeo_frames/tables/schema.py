@@ -21,12 +21,10 @@ Match table
     (`truth_*`), of the prediction (`predicted_*`), of the frame (`frame_*`) and of the sequence (`sequence_*`).
 """
 
-from collections.abc import Container, Hashable, Iterable
+from collections.abc import Container, Hashable
 from typing import Any
 
-import numpy as np
-
-from .columns import as_numbers
+from ..support.errors import InputError
 
 FRAME_KEY = ["sequence", "frame"]
 
@@ -35,6 +33,9 @@ OBJECT_KEY = [*FRAME_KEY, "object"]
 
 # The columns of a box: left, top, width and height, px.
 BOX = ["x", "y", "w", "h"]
+
+# The columns of the geometries that a person registered, by name.
+REGISTERED_COLUMNS: dict[str, tuple[str, ...]] = {}
 
 OUTCOMES = ["TP", "FN", "FP", "empty"]
 TP, FN, FP, EMPTY = range(len(OUTCOMES))
@@ -77,50 +78,28 @@ LARGEST_EXACT_INTEGER = 1 << 53
 LARGEST_COORDINATE = 1e149
 
 
-def labelled_joints(keypoints: Any) -> np.ndarray:
-    """Marks the joints that are present: all of them, or with a column `visibility`, all but those of 0 or less."""
-    if "visibility" not in keypoints:
-        return np.ones(len(keypoints), bool)
-    return ~(as_numbers(keypoints["visibility"]) <= 0)
+def coordinates_of(columns: Container[Hashable]) -> list[str]:
+    """The columns of coordinates that a table with these columns has or lacks: those of its geometry.
 
-
-def has_boxes(columns: Container[Hashable], prefix: str = "") -> bool:
-    """Whether these are columns of boxes: with width and height, and not of joints, which may carry such columns, too.
-
-    `prefix` is that of a match table's columns.
+    Raises InputError as `registered_name` does.
     """
-    return "joint" not in columns and f"{prefix}w" in columns and f"{prefix}h" in columns
+    name = registered_name(columns)
+    if name is not None:
+        return list(REGISTERED_COLUMNS[name])
+    return BOX if "w" in columns and "h" in columns else BOX[:2]
 
 
-def centres(objects: Any, prefix: str = "") -> tuple[np.ndarray, np.ndarray]:
-    """x and y (px) of the points and joints, or of the centres of the boxes.
+def registered_name(columns: Container[Hashable], prefix: str = "") -> str | None:
+    """The name of the registered geometry of a table with these columns: that with the most columns; or None.
 
-    `prefix` is that of a match table's columns.
+    `prefix` is that of a match table's columns. Raises InputError where two geometries have equally many of them.
     """
-    corner, size = [[f"{prefix}{name}" for name in names] for names in ("xy", "wh")]
-    x, y = (as_numbers(objects[name]) for name in corner)
-    if not has_boxes(objects, prefix):
-        return x, y
-    w, h = (as_numbers(objects[name]) for name in size)
-    return x + w / 2, y + h / 2
-
-
-def pose_columns(joints: Iterable[Any]) -> list[str]:
-    """The columns of whole poses that hold the joints: x and y (px) of each joint, null where it is not labelled."""
-    return [f"{axis}_{joint}" for joint in joints for axis in "xy"]
-
-
-def pose_joints(matches: Any) -> list[str]:
-    """The joints of a match table of whole poses, those with an x and a y on both sides; none in other tables."""
-    if measure_of(matches) == "distance" or matches.attrs.get("rule", "oks") != "oks":
-        return []
-    x = f"{PREFIXES['truth']}x_"
-    named = [column.removeprefix(x) for column in map(str, matches.columns) if column.startswith(x)]
-    return [
-        joint
-        for joint in named
-        if all(f"{side}{column}" in matches for side in SIDE_PREFIXES for column in pose_columns([joint]))
-    ]
+    found = [name for name, own in REGISTERED_COLUMNS.items() if all(f"{prefix}{column}" in columns for column in own)]
+    most = max((len(REGISTERED_COLUMNS[name]) for name in found), default=0)
+    widest = [name for name in found if len(REGISTERED_COLUMNS[name]) == most]
+    if len(widest) > 1:
+        raise InputError(f"a table has the columns of two geometries, {' and '.join(widest)}; drop those of one")
+    return widest[0] if widest else None
 
 
 def frame_columns(table: Any) -> list[str]:

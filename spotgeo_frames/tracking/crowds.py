@@ -9,12 +9,12 @@ the kit's distance of one.
 
 import numpy as np
 
+from ..geometries.boxes import ROUNDING
 from ..matching.alignment import Aligned
 from ..matching.assignment import Entries, heaviest
 from ..matching.crowds import without_crowds, without_explained
 from ..matching.pairs import Pairs
 from ..matching.rule import Compared, Rule
-from ..matching.similarity import ROUNDING
 
 # The least similarity of a match, and the share of a box's own area of which more has to lie in a crowd.
 LEAST_SIMILARITY, COVERED_SHARE = 0.5 - ROUNDING, 0.5 + ROUNDING

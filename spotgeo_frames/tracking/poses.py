@@ -12,20 +12,18 @@ and fill values. Two joints are near up to 0.5 head sizes of the truth. Known di
 
 import warnings
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from ..geometries.joints import JOINTS, ZERO_HEAD_SIZES
 from ..matching.alignment import Aligned, FrameRule, align
 from ..matching.layout import match_table, with_events
 from ..matching.left_out import left_out
-from ..matching.near_points import near_keypoints
 from ..matching.pairs import Pairs, frame_chunks, join_pairs
 from ..matching.rule import HEAD_SIZES, Rule
-from ..matching.similarity import ZERO_HEAD_SIZES
-from ..matching.words import asked, check_columns, geometry_of
+from ..matching.words import asked, check_columns, header_of
 from ..scoring.evaluations import Asked, asked_table
 from ..scoring.group_sums import with_total
 from ..support.errors import InputError
@@ -36,7 +34,6 @@ from ..tables.annotations import Annotations, as_annotations
 from ..tables.checks import size_problems
 from ..tables.columns import Columns, as_numbers
 from ..tables.inputs import source
-from ..tables.joints import JOINTS
 from ..tables.kinds import CALLER, same_kind_as
 from ..tables.match_tables import match_dataframe
 from ..tables.table import Table
@@ -244,7 +241,7 @@ def check_keypoints(truth: Annotations, predictions: Annotations) -> None:
             )
     if problems:
         raise InputError(problems)
-    check_columns(asked(), *(geometry_of(side.objects, name) for name, side in named))
+    check_columns(asked(), *(header_of(side.objects, name) for name, side in named))
 
 
 def _joints_of(aligned: Aligned) -> list[Any]:
@@ -255,9 +252,8 @@ def _joints_of(aligned: Aligned) -> list[Any]:
 
 def near_joints(aligned: Aligned) -> Pairs:
     """All pairs of joints that are at most ZERO_HEAD_SIZES head sizes apart, sorted by truth."""
-    head_size = as_numbers(aligned.truth.table["head_size"])
     chunks = list(frame_chunks(aligned.truth, aligned.predictions))
-    near = partial(near_keypoints, aligned, head_size, ZERO_HEAD_SIZES)
+    near = Rule("keypoint").near(aligned, ZERO_HEAD_SIZES)
     return join_pairs([near(*chunk) for chunk in progress(chunks, "comparing", "part")])
 
 

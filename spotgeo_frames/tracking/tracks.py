@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ..geometries.registered import Measure
 from ..matching.alignment import Aligned, FrameRule, align
 from ..matching.left_out import left_out
 from ..matching.pairs import Pairs, join_pairs
 from ..matching.rule import Rule
-from ..matching.similarity import Measure
-from ..matching.words import Words, asked_of_tracks, geometry_of, track_rule
+from ..matching.words import Words, asked_of_tracks, header_of, track_rule
 from ..scoring.evaluations import Asked, asked_table
 from ..scoring.group_sums import Sums
 from ..support.errors import InputError
@@ -274,7 +274,7 @@ def _check_by(by: str | None, truth: SideColumns, predictions: SideColumns) -> N
 
 def rule_of_tracks(words: Words, truth: SideColumns, predictions: SideColumns, identity: str = "object") -> Rule:
     """The rule of tracks by these words; raises InputError as `track` does."""
-    geometries = geometry_of(truth.objects, "truth"), geometry_of(predictions.objects, "predictions")
+    geometries = header_of(truth.objects, "truth"), header_of(predictions.objects, "predictions")
     return track_rule(words, *geometries, threshold=THRESHOLD, identity=identity)
 
 

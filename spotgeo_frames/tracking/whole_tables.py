@@ -11,10 +11,10 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from ..geometries.joints import JOINTS
 from ..support.errors import InputError
 from ..support.keys import grouped, row_keys
 from ..tables.columns import as_numbers
-from ..tables.joints import JOINTS
 from .families import HOTA_SUMS, POSE_SUMS, TRACK_SUMS
 from .metrics.hota import HOTA_COUNTS
 from .metrics.keypoint_hota import keypoint_hota_totals

@@ -18,11 +18,11 @@ from pycocotools.cocoeval import COCOeval
 import spotgeo_frames as sf
 from helpers.problems import refused
 from helpers.reference import outside
+from spotgeo_frames.geometries.joints import COCO_SIGMAS
+from spotgeo_frames.geometries.poses import whole_poses
 from spotgeo_frames.matching.alignment import align
 from spotgeo_frames.matching.rule import Rule
-from spotgeo_frames.matching.whole_poses import whole_poses
 from spotgeo_frames.tables.annotations import as_annotations
-from spotgeo_frames.tables.joints import COCO_SIGMAS
 
 JOINTS = list(COCO_SIGMAS)
 

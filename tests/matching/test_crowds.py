@@ -18,7 +18,7 @@ from helpers.commands import run_here
 from helpers.datasets import assert_same, in_files
 from helpers.problems import refused
 from helpers.scenes import objects
-from spotgeo_frames.matching.similarity import covered_share
+from spotgeo_frames.geometries.boxes import covered_share
 from spotgeo_frames.scale import blocks, parts
 from spotgeo_frames.support.pandas_versions import with_text
 

@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spotgeo_frames.matching import levels
-from spotgeo_frames.matching.assignment import Entries, assign, far_costs
+from spotgeo_frames.matching.assignment import Entries, assign, far_costs, only_answers
 from spotgeo_frames.matching.levels import assign_at_levels
-from spotgeo_frames.matching.one_answer import only_answers
 
 TAU = 3.0
 

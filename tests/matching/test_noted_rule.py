@@ -8,9 +8,9 @@ import pytest
 
 import spotgeo_frames as sf
 from helpers.problems import refused
+from spotgeo_frames.geometries.poses import pose_columns
 from spotgeo_frames.matching.noted_rule import noted_rule
 from spotgeo_frames.matching.words import Words
-from spotgeo_frames.tables.schema import pose_columns
 
 BOX = pd.DataFrame({"sequence": 1, "frame": 1, "object": [1], "x": [0.0], "y": 0.0, "w": 10.0, "h": 10.0})
 SIGMAS = {1: 0.05, 2: 0.1}

@@ -10,7 +10,7 @@ from scipy.optimize import linear_sum_assignment
 import spotgeo_frames as sf
 from helpers.boxes import box_matrix, boxes, crowd
 from helpers.problems import refused
-from spotgeo_frames.matching.similarity import iou
+from spotgeo_frames.geometries.boxes import iou
 
 pytestmark = pytest.mark.filterwarnings("ignore:boxes of zero")
 

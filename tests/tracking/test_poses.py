@@ -16,7 +16,7 @@ import spotgeo_frames as sf
 from helpers import pose_official
 from helpers.problems import refused
 from helpers.reference import outside
-from spotgeo_frames.tables.joints import JOINTS, RAW_JOINTS
+from spotgeo_frames.geometries.joints import JOINTS, RAW_JOINTS
 from spotgeo_frames.tracking.poses import HOTA_NUMBERS, POSEVAL_NUMBERS
 
 POSEVAL_ORDER = [14, 12, 10, 9, 11, 13, 8, 6, 4, 3, 5, 7, 1, 0, 2, 15]  # of our joints and the total, in poseval's

@@ -12,7 +12,7 @@ import spotgeo_frames as sf
 from helpers import official
 from helpers.boxes import NONE, box_matrix, boxes
 from helpers.problems import refused
-from spotgeo_frames.tables.joints import RAW_JOINTS
+from spotgeo_frames.geometries.joints import RAW_JOINTS
 
 HEAD = [0.0, 0.0, 30.0, 40.0]  # a diagonal of 50 px, so that a head has 0.6 * 50 = 30 px
 NOBODY = [0.0] * 51

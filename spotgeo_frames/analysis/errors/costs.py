@@ -8,7 +8,7 @@ counts; tracks and poses are evaluated again.
 import numpy as np
 import pandas as pd
 
-from ...matching.similarity import Measure
+from ...geometries.registered import Measure
 from ...scoring.ap.result import AveragePrecision
 from ...scoring.match_sums import match_sums
 from ...scoring.registry import METRICS, defined, values_of

@@ -14,11 +14,12 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
+from ...geometries.poses import pose_columns
+from ...geometries.registered import Measure
 from ...matching.alignment import align, without_categories
 from ...matching.matcher import assigned
 from ...matching.noted_rule import check_measured, noted_rule, rule_notes, shared_notes
 from ...matching.rule import Compared, Rule
-from ...matching.similarity import Measure
 from ...matching.words import asked_of_matches
 from ...scoring.row_counts import warn_of_doubled
 from ...support.errors import InputError
@@ -29,7 +30,7 @@ from ...tables.columns import as_numbers
 from ...tables.kinds import same_kind_as
 from ...tables.match_sides import sides_of
 from ...tables.messages import missing
-from ...tables.schema import FILE_ORDER, FN, FP, SIDE_PREFIXES, TP, frame_columns, pose_columns
+from ...tables.schema import FILE_ORDER, FN, FP, SIDE_PREFIXES, TP, frame_columns
 from ...tables.table import Table
 from ..certainty.same_truth import truth_differences
 

@@ -28,12 +28,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from ...geometries.registered import Measure
 from ...matching.alignment import Aligned, align, without_categories
 from ...matching.assignment import Entries, assign
 from ...matching.noted_rule import noted_rule
 from ...matching.pairs import Pairs, same_category
 from ...matching.rule import Rule
-from ...matching.similarity import Measure
 from ...matching.words import asked_of_matches
 from ...scoring.ap.numbers import shown_position
 from ...scoring.ap.result import AveragePrecision

@@ -9,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from ...geometries.geometry import difference
+from ...geometries.points import centres, point_distance
 from ...matching.pairs import PAIRS_AT_ONCE
-from ...matching.similarity import difference, point_distance
 from ...scoring.evaluations import asked_table
 from ...support.chunks import chunks
 from ...support.errors import InputError
@@ -20,7 +21,7 @@ from ...tables.checks import check_matches
 from ...tables.kinds import same_kind_as
 from ...tables.match_sides import check_coordinates
 from ...tables.messages import first_keys, missing
-from ...tables.schema import PREFIXES, SIDE_PREFIXES, TP, centres, frame_columns
+from ...tables.schema import PREFIXES, SIDE_PREFIXES, TP, frame_columns
 from ...tables.table import Table
 from ...tracking.poses import PoseResult
 from ...tracking.tracks import TrackResult

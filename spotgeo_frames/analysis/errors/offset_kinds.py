@@ -12,10 +12,12 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from ...geometries.boxes import has_boxes
+from ...geometries.points import offsets
+from ...geometries.poses import pose_columns
 from ...matching.rule import Rule
 from ...support.elementary import exp, log
-from ...tables.match_sides import offsets
-from ...tables.schema import LARGEST_COORDINATE, SIDE_PREFIXES, has_boxes, pose_columns
+from ...tables.schema import LARGEST_COORDINATE, SIDE_PREFIXES
 
 # What an OffsetKind has, see there.
 Measured = Callable[[pd.DataFrame, Rule], np.ndarray]

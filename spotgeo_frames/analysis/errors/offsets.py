@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ...geometries.registered import Measure
 from ...matching.alignment import align
 from ...matching.layout import match_table
 from ...matching.matcher import assigned
 from ...matching.noted_rule import noted_rule
 from ...matching.rule import Compared, Rule
-from ...matching.similarity import Measure
 from ...matching.words import asked_of_matches
 from ...scoring.group_sums import sums_of_groups
 from ...scoring.match_sums import NamedSums, match_sums, share

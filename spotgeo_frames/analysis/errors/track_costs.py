@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from ...geometries.boxes import has_boxes
+from ...geometries.points import centres
+from ...geometries.registered import Measure
 from ...matching.noted_rule import is_of_poses, noted_rule
 from ...matching.rule import Rule
-from ...matching.similarity import Measure
 from ...matching.words import asked_of_matches, asked_of_tracks, similarity_rule
 from ...support.errors import InputError
 from ...support.pandas_versions import TEXT
@@ -18,7 +20,7 @@ from ...tables.annotations import Annotations
 from ...tables.arrow import as_pandas
 from ...tables.checks import check_matches
 from ...tables.match_sides import MatchSides, sides_of
-from ...tables.schema import FN, FP, FRAME_KEY, PREFIXES, TP, centres, has_boxes
+from ...tables.schema import FN, FP, FRAME_KEY, PREFIXES, TP
 from ...tracking.metrics.clear import THRESHOLD
 from ...tracking.poses import PoseResult, pose
 from ...tracking.tracks import TrackResult, track

@@ -30,10 +30,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ...geometries.registered import Measure
 from ...matching.alignment import FrameRule, check_frame_rule, labelled_only
 from ...matching.matcher import counted_table
 from ...matching.rule import Rule
-from ...matching.similarity import Measure
 from ...matching.words import asked, asked_with_tracks, rule_of_tables
 from ...support.errors import InputError
 from ...support.pandas_versions import TEXT

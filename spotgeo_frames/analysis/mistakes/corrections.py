@@ -11,13 +11,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from ...geometries.boxes import has_boxes
+from ...geometries.joints import COCO_SIGMAS, JOINTS, RAW_JOINTS, labelled_joints
+from ...geometries.points import centres
 from ...matching.alignment import align
 from ...matching.rule import Rule
 from ...support.elementary import log
 from ...tables.annotations import Annotations
 from ...tables.checks import decoded
-from ...tables.joints import COCO_SIGMAS, JOINTS, RAW_JOINTS
-from ...tables.schema import BOX, FRAME_KEY, LARGEST_COORDINATE, centres, frame_columns, has_boxes, labelled_joints
+from ...tables.schema import BOX, FRAME_KEY, LARGEST_COORDINATE, frame_columns
 
 # The least gain in F1 from correcting a mistake, and a gain for those that the tables show whatever they cost.
 GAIN, ANY_GAIN = 0.05, -1.0

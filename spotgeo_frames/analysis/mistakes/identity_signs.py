@@ -18,13 +18,14 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from ...geometries.points import centres
 from ...matching.alignment import Aligned, Side
 from ...matching.matcher import assigned
 from ...matching.pairs import Pairs
 from ...matching.rule import Rule, compared
 from ...tables.annotations import Annotations
 from ...tables.columns import dataframe_of, null_rows
-from ...tables.schema import FRAME_KEY, OBJECT_KEY, centres
+from ...tables.schema import FRAME_KEY, OBJECT_KEY
 from ...tracking.identities import Identities, identify
 from .correction_scores import Score
 from .evidence import enough

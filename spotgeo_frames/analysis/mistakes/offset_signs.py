@@ -11,13 +11,14 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from ...geometries.boxes import has_boxes
+from ...geometries.points import centres, offsets
 from ...matching.rule import Rule
 from ...support.elementary import log
 from ...support.keys import added_at, grouped, row_keys
 from ...tables.annotations import Annotations
-from ...tables.match_sides import offsets
 from ...tables.messages import first_listed
-from ...tables.schema import SIDE_PREFIXES, TP, centres, has_boxes
+from ...tables.schema import SIDE_PREFIXES, TP
 from ..errors.offset_kinds import sizes_of
 from ..errors.offsets import bias
 from .corrections import with_frames_shifted

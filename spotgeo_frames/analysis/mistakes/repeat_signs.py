@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...tables.schema import OBJECT_KEY, frame_columns, has_boxes
+from ...geometries.boxes import has_boxes
+from ...tables.schema import OBJECT_KEY, frame_columns
 from .corrections import GAIN, geometry
 from .evidence import enough
 from .signs import F1Of, Suspicion

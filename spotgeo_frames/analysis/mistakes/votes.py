@@ -10,11 +10,13 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from ...geometries.joints import labelled_joints
+from ...geometries.points import centres
 from ...matching.alignment import align
 from ...matching.rule import Rule
 from ...support.keys import added_at, grouped, row_keys
 from ...tables.annotations import Annotations
-from ...tables.schema import FRAME_KEY, centres, labelled_joints
+from ...tables.schema import FRAME_KEY
 
 # How many predictions vote, spread over all; fewer where each would be compared with many truths.
 VOTERS, MOST_PAIRS = 600, 30_000

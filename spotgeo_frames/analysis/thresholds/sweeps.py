@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from ...geometries.poses import check_pose_scores
+from ...geometries.registered import Measure
 from ...matching.alignment import FrameRule
 from ...matching.crowds import crowd_flags
 from ...matching.left_out import left_out
 from ...matching.rule import Rule, compared
-from ...matching.similarity import Measure
-from ...matching.whole_poses import check_pose_scores
 from ...matching.words import Words, asked, asked_with_tracks, rule_of_tables
 from ...scoring.registry import METRICS, defined, values_of
 from ...support.named_tables import as_html, as_text, headline
@@ -237,7 +237,7 @@ def _sweep_detections(
     rules = [rule_of_tables(of_limit, truth, predictions) for of_limit in words]
     widest = rules[-1 if rules[0].by_distance else 0]
     both = compared(widest, truth, predictions, frames)
-    check_pose_scores(both.aligned, source(predictions.objects, "predictions"))
+    check_pose_scores(both.aligned.predictions.table, source(predictions.objects, "predictions"))
     by_level = score_levels(both, widest, score)
     curves, rows = [], []
     for rule in progress(rules, "matching", rules[0].limit):

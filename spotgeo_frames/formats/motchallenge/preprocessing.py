@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...geometries.boxes import ROUNDING
 from ...matching.alignment import Aligned, align, select_rows
 from ...matching.assignment import Entries, heaviest
-from ...matching.pairs import SIMILAR_AT_ONCE, Pairs, frame_chunks, join_pairs
-from ...matching.similar_pairs import similar_pairs
-from ...matching.similarity import ROUNDING
+from ...matching.pairs import Pairs
+from ...matching.rule import Rule
 from ...support.addresses import Storage
 from ...support.copies import Copy, local_copies
 from ...tables.annotations import Annotations, SideColumns, annotations_of
@@ -187,9 +187,7 @@ def _without_distracted(truth: SideColumns, predictions: SideColumns, distracts:
 
 def _matching(aligned: Aligned) -> Pairs:
     """The pairs of boxes that overlap enough to match."""
-    matching = similar_pairs(aligned, "iou", least=LEAST_SIMILARITY)
-    chunks = frame_chunks(aligned.truth, aligned.predictions, SIMILAR_AT_ONCE)
-    return join_pairs([matching(*chunk) for chunk in chunks])
+    return Rule("iou").near_pairs(aligned, LEAST_SIMILARITY)
 
 
 def _check_benchmark(benchmark: str) -> None:

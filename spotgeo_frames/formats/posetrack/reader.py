@@ -29,12 +29,12 @@ import msgspec
 import numpy as np
 import pandas as pd
 
+from ...geometries.joints import EARS, JOINTS, RAW_JOINTS
 from ...support.decoding import decode
 from ...support.errors import InputError
 from ...support.pandas_versions import TEXT
 from ...support.progress import progress
 from ...support.reading import readable
-from ...tables.joints import EARS, JOINTS, RAW_JOINTS
 from ...tables.schema import LARGEST_COORDINATE
 from ..documents import MOST_PROBLEMS, Integer, integers, matrix, repeated_ids
 from ..sequence_files import File, flat_files, folder_below, holds_files, of_sequences

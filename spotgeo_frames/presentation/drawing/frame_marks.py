@@ -8,7 +8,10 @@ import numpy as np
 import pandas as pd
 
 from ...analysis.errors.histories import switches
-from ...tables.schema import BOX, FN, FP, SIDE_PREFIXES, TP, centres, has_boxes, pose_joints
+from ...geometries.boxes import has_boxes
+from ...geometries.points import centres
+from ...geometries.poses import pose_joints
+from ...tables.schema import BOX, FN, FP, SIDE_PREFIXES, TP
 from .frame_identities import Label, labels_of
 from .frame_skeletons import bones_of_joints, bones_of_poses, pose_places
 from .plot_parts import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, plain

@@ -3,8 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from ...tables.joints import BONES
-from ...tables.schema import FN, FP, PREFIXES, TP, pose_joints
+from ...geometries.joints import BONES
+from ...geometries.poses import pose_joints
+from ...tables.schema import FN, FP, PREFIXES, TP
 
 PREDICTED = PREFIXES["predictions"]
 

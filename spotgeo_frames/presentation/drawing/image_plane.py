@@ -5,10 +5,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from ...geometries.points import centres, offsets
 from ...matching.rule import Rule
 from ...scoring.registry import values_of
-from ...tables.match_sides import check_coordinates, offsets
-from ...tables.schema import FN, PREFIXES, TP, centres
+from ...tables.match_sides import check_coordinates
+from ...tables.schema import FN, PREFIXES, TP
 
 
 class RecallGrid(NamedTuple):

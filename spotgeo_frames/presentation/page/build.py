@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
+from ...geometries.registered import Measure
 from ...matching.alignment import FrameRule, labelled_only
-from ...matching.similarity import Measure
 from ...matching.words import asked, asked_with_tracks
 from ...support.errors import InputError
 from ...support.extras import check_extra

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from ...geometries.poses import pose_joints
 from ...support.keys import added_at, grouped, row_keys
-from ...tables.schema import FN, FP, FRAME_KEY, pose_joints
+from ...tables.schema import FN, FP, FRAME_KEY
 
 MOST_ROWS = 300_000
 MOST_SEQUENCES = 1000

@@ -3,8 +3,10 @@
 import numpy as np
 import pandas as pd
 
+from ...geometries.boxes import has_boxes
+from ...geometries.poses import pose_joints
 from ...tables.columns import as_numbers
-from ...tables.schema import SIDE_PREFIXES, has_boxes, pose_joints
+from ...tables.schema import SIDE_PREFIXES
 
 # Coordinates are rounded this many digits after the first digit of tau, which is finer than any screen. After matching
 # by similarity there is no tau; then a length is taken that is this share of the width of all sequences.

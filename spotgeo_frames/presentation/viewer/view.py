@@ -10,18 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...tables.joints import BONES
+from ...geometries.boxes import has_boxes
+from ...geometries.joints import BONES
+from ...geometries.poses import pose_columns, pose_joints
 from ...tables.match_sides import check_coordinates
-from ...tables.schema import (
-    BOX,
-    FILE_ORDER,
-    PREFIXES,
-    SIDE_PREFIXES,
-    has_boxes,
-    measure_of,
-    pose_columns,
-    pose_joints,
-)
+from ...tables.schema import BOX, FILE_ORDER, PREFIXES, SIDE_PREFIXES, measure_of
 from .bins import rounded_in_bins
 from .extents import DIGITS, decimals, extents, visible
 from .frames import Frames, frames_of

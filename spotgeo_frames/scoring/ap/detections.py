@@ -6,16 +6,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...geometries.poses import pose_columns
 from ...matching.alignment import Aligned, select_rows, without_categories
 from ...matching.crowds import crowd_flags
 from ...matching.pairs import Pairs
 from ...matching.rule import Rule
-from ...matching.similar_pairs import check_boxes, coco_boxes
 from ...support.errors import InputError
 from ...tables.checks import decoded, size_problems
 from ...tables.columns import Columns, array_of, as_numbers, dataframe_of
 from ...tables.inputs import source
-from ...tables.schema import OBJECT_KEY, pose_columns
+from ...tables.schema import OBJECT_KEY
 
 
 class Beyond(NamedTuple):
@@ -108,7 +108,7 @@ def sorted_detections(
     truth, predictions = aligned.truth.table, aligned.predictions
     is_crowd = crowd_flags(truth) if "crowd" in truth else np.zeros(len(truth), bool)
     is_ignored = is_crowd | (_labelled_joints(truth, rule) == 0) if rule.of_whole_poses else is_crowd
-    pairs = _similar(aligned, rule, is_crowd, least) if kept is None else kept[0]
+    pairs = rule.pairs_of_precision(aligned, is_crowd, least) if kept is None else kept[0]
     return Detections(
         aligned,
         order,
@@ -132,10 +132,10 @@ def similar_of_any_category(detections: Detections, rule: Rule, least: float) ->
 
     Raises InputError if similarity was measured by a function that the rule, which was read from files, has lost.
     """
-    if rule.measure is None and rule.name not in ("iou", "oks"):
+    if rule.geometry.measure is None:
         raise InputError(f"the saved result knows its similarity, {rule.name}, by name only; evaluate again")
     aligned = without_categories(detections.aligned)
-    return _in_order(_similar(aligned, rule, detections.is_crowd, least), detections.row)
+    return _in_order(rule.pairs_of_precision(aligned, detections.is_crowd, least), detections.row)
 
 
 def _categories(aligned: Aligned) -> tuple[np.ndarray, np.ndarray, Any]:
@@ -172,14 +172,6 @@ def _order(aligned: Aligned, category: np.ndarray) -> tuple[np.ndarray, np.ndarr
     rank = np.empty(len(order), np.int64)
     rank[by_group] = np.arange(len(order)) - np.repeat(first, np.diff(first, append=len(order)))
     return order, rank
-
-
-def _similar(aligned: Aligned, rule: Rule, is_crowd: np.ndarray, least: float) -> Pairs:
-    """The pairs of rows whose similarity is at least `least`."""
-    if rule.name != "iou":
-        return rule.near_pairs(aligned, least)
-    check_boxes(aligned)
-    return coco_boxes(aligned, is_crowd, least)
 
 
 def _in_order(pairs: Pairs, order: np.ndarray) -> Pairs:

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...geometries.poses import check_pose_scores
 from ...matching.pairs import Pairs
 from ...matching.rule import Rule, compared
-from ...matching.whole_poses import check_pose_scores
 from ...tables.annotations import Annotations
 from ...tables.inputs import source
 from .curves import Averages, Curves, averages_of, curves_of
@@ -51,7 +51,7 @@ def matched_sides(
     """
     numbers = numbers_of(rule.of_whole_poses, most)
     aligned = compared(rule, truth, predictions).aligned
-    check_pose_scores(aligned, source(predictions.objects, "predictions"))
+    check_pose_scores(aligned.predictions.table, source(predictions.objects, "predictions"))
     detections = sorted_detections(aligned, rule, limits_of(numbers)[-1], thresholds[0])
     return matched_detections(detections, rule, numbers, thresholds)
 

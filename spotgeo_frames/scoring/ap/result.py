@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ...geometries.registered import Measure
 from ...matching.left_out import left_out
-from ...matching.similarity import Measure
 from ...matching.words import asked, rule_of_tables
 from ...support.errors import InputError
 from ...tables.annotations import Annotations, as_annotations

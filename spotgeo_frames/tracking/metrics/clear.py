@@ -23,9 +23,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...geometries.boxes import ROUNDING
 from ...matching.assignment import Entries, dominant, solve
 from ...matching.pairs import Pairs
-from ...matching.similarity import ROUNDING
 from ...scoring.match_sums import NamedSums
 from ...support.elementary import log10
 from ...support.keys import added_at, stable_order

@@ -21,9 +21,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from ...geometries.boxes import ROUNDING
 from ...matching.assignment import Entries, heaviest
 from ...matching.pairs import Pairs, join_pairs
-from ...matching.similarity import ROUNDING
 from ...scoring.match_sums import NamedSums
 from ...support.keys import added_at, distinct, locate, locator
 from ..identities import Tracks

@@ -23,10 +23,10 @@ metric is called directly.
 
 import numpy as np
 
+from ...geometries.joints import keypoint_similarity
 from ...matching.alignment import Side
 from ...matching.assignment import Entries, heaviest
 from ...matching.pairs import Pairs
-from ...matching.similarity import keypoint_similarity
 from ...scoring.match_sums import NamedSums
 from ...support.keys import added_at
 from ..keypoints import Keypoints, PoseNumbers

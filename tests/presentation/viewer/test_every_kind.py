@@ -10,8 +10,9 @@ import spotgeo_frames as sf
 from helpers.packed import Values, read_view
 from helpers.reference import PROJECT
 from helpers.report_inputs import many_poses
+from spotgeo_frames.geometries.poses import pose_joints
 from spotgeo_frames.presentation.viewer.view import view_of
-from spotgeo_frames.tables.schema import FILE_ORDER, pose_joints
+from spotgeo_frames.tables.schema import FILE_ORDER
 
 DATA = PROJECT / "data"
 

@@ -13,10 +13,10 @@ from helpers.packed import read_view
 from helpers.problems import refused
 from helpers.report_inputs import many, many_boxes, many_poses
 from helpers.scenes import SCENES, objects
-from spotgeo_frames.matching.whole_poses import whole_poses
+from spotgeo_frames.geometries.joints import COCO_SIGMAS
+from spotgeo_frames.geometries.poses import whole_poses
 from spotgeo_frames.presentation.viewer.ignored import with_ignored
 from spotgeo_frames.presentation.viewer.view import MOST_TEXTS, View, view_of
-from spotgeo_frames.tables.joints import COCO_SIGMAS
 
 DISTANCE = "distance, px"
 

@@ -9,9 +9,9 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from ....geometries.points import offsets
 from ....matching.rule import Rule
 from ....scoring.match_sums import share
-from ....tables.match_sides import offsets
 from ....tables.schema import TP, measure_of
 from ..image_plane import offset_reach, recall_grid
 from ..metric_text import with_unit

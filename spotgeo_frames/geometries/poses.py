@@ -1,4 +1,4 @@
-"""Turns keypoints, one row a joint, into whole poses, one row an object.
+"""Poses: keypoints, one row a joint in tables, taken together as whole poses, one row an object, and measured by OKS.
 
 The joints become columns: `x_nose` and `y_nose` (px) are the place of the nose, null where the truth has not labelled
 it or a prediction lacks it. Any other column of the keypoints becomes a column of the poses. Its value is that of all
@@ -6,24 +6,31 @@ joints of the pose, or null if they differ. The columns `x`, `y`, `w`, `h` (px) 
 columns `box_x`, `box_y`, `box_w`, `box_h` if it is known, and otherwise the smallest box around the joints.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
+from ..support.elementary import exp
 from ..support.errors import InputError
 from ..support.keys import grouped, row_keys
 from ..tables.annotations import Annotations
-from ..tables.checks import size_problems
-from ..tables.columns import as_numbers
+from ..tables.columns import Columns, as_numbers
 from ..tables.inputs import source
 from ..tables.messages import counted, first_keys, missing
-from ..tables.schema import BOX, OBJECT_KEY, labelled_joints, pose_columns
-from .alignment import Aligned
-from .similarity import difference
+from ..tables.schema import BOX, OBJECT_KEY, PREFIXES, SIDE_PREFIXES, measure_of
+from . import boxes
+from .boxes import BOXES, Boxes
+from .geometry import Geometry, Offsets, Rows, difference
+from .joints import COCO_SIGMAS, labelled_joints
 
 POSE_BOX = {f"box_{side}": side for side in BOX}
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # Columns that belong to a joint, not to its pose.
 OF_JOINTS = ["joint", "visibility"]
@@ -48,9 +55,8 @@ def whole_poses(
     return poses
 
 
-def check_pose_scores(aligned: Aligned, name: str) -> None:
+def check_pose_scores(poses: Columns, name: str) -> None:
     """Raises InputError if joints of one pose have different scores, which leaves the pose without any."""
-    poses = aligned.predictions.table
     several = np.isnan(as_numbers(poses["score"]))
     if several.any():
         keys = first_keys(poses, several, OBJECT_KEY)
@@ -60,6 +66,10 @@ def check_pose_scores(aligned: Aligned, name: str) -> None:
 
 def _problems(truth: pd.DataFrame, predictions: pd.DataFrame, named: Mapping[Any, float]) -> list[str]:
     """The problems that keep poses from being compared by OKS; `named` has the sigmas by joint."""
+    import pandas as pd
+
+    from ..tables.checks import size_problems
+
     problems = []
     for name, table in (("truth", truth), ("predictions", predictions)):
         if "joint" not in table:
@@ -81,6 +91,8 @@ def _problems(truth: pd.DataFrame, predictions: pd.DataFrame, named: Mapping[Any
 
 def _poses(side: Annotations, joints: list[Any], labelled: np.ndarray | None = None) -> Annotations:
     """The poses of a side, in the order of their first rows; joints that are not `labelled` are null in them."""
+    import pandas as pd
+
     objects = side.objects
     pose, first = grouped(row_keys(objects, OBJECT_KEY))
     # From the order of keys to that of the file, which is the order of first rows.
@@ -117,6 +129,8 @@ def _box(objects: pd.DataFrame, pose: np.ndarray, first: np.ndarray) -> dict[str
 
 def _common(objects: pd.DataFrame, pose: np.ndarray, first: np.ndarray) -> dict[str, pd.Series]:
     """The columns of poses: the value that all rows of a pose share, null if they differ."""
+    import pandas as pd
+
     columns = {}
     for column in objects.columns.difference([*OBJECT_KEY, *OF_JOINTS, *BOX, *POSE_BOX], sort=False):
         values = objects[column].reset_index(drop=True)
@@ -130,3 +144,111 @@ def _common(objects: pd.DataFrame, pose: np.ndarray, first: np.ndarray) -> dict[
         same[pose[~equal]] = False
         columns[column] = values.take(first).reset_index(drop=True).where(same)
     return columns
+
+
+def pose_columns(joints: Iterable[Any]) -> list[str]:
+    """The columns of whole poses that hold the joints: x and y (px) of each joint, null where it is not labelled."""
+    return [f"{axis}_{joint}" for joint in joints for axis in "xy"]
+
+
+def pose_joints(matches: Any) -> list[str]:
+    """The joints of a match table of whole poses, those with an x and a y on both sides; none in other tables."""
+    if measure_of(matches) == "distance" or matches.attrs.get("rule", "oks") != "oks":
+        return []
+    x = f"{PREFIXES['truth']}x_"
+    named = [column.removeprefix(x) for column in map(str, matches.columns) if column.startswith(x)]
+    return [
+        joint
+        for joint in named
+        if all(f"{side}{column}" in matches for side in SIDE_PREFIXES for column in pose_columns([joint]))
+    ]
+
+
+def oks(
+    truth: np.ndarray,
+    labelled: np.ndarray,
+    area: np.ndarray,
+    boxes: Boxes,
+    predictions: np.ndarray,
+    sigmas: np.ndarray,
+) -> np.ndarray:
+    """Object keypoint similarity of N pairs of poses, (N,): the mean over labelled joints of exp(-d² / (2 s² k²)).
+
+    The formula is that of pycocotools 2.0.11 (cocoeval.py, computeOks): d is the distance of a joint (px), s² the area
+    of the truth (px²), and k twice the joint's sigma. If no joint of the truth is labelled, the mean is over all
+    joints, and d is how far the predicted joint lies outside the truth's box, enlarged three times about its middle. A
+    joint that a prediction lacks counts as infinitely far; pycocotools has no such predictions.
+
+    `truth` and `predictions` are the x and y of the joints, (N, J, 2), in pixels, and null for missing joints.
+    `labelled` (N, J) marks the truth's labelled joints. `area` is (N,) in px², `boxes` are four arrays (N,) in pixels
+    (left, top, width, height), and `sigmas` (J,) are shares of the object's size.
+    """
+    left, top, width, height = (side[:, None] for side in boxes)
+    (x, y), any_labelled = np.moveaxis(predictions, 2, 0), labelled.any(axis=1, keepdims=True)
+    variances = (sigmas * 2) ** 2
+    with np.errstate(over="ignore", invalid="ignore"):  # a distance too large to be squared counts as infinite
+        outside = [
+            np.maximum(0.0, start - size - here) + np.maximum(0.0, here - (start + size * 2))
+            for here, start, size in ((x, left, width), (y, top, height))
+        ]
+        dx, dy = (np.where(any_labelled, predictions[..., axis] - truth[..., axis], outside[axis]) for axis in (0, 1))
+        exponents = (dx * dx + dy * dy) / variances / (area[:, None] + np.spacing(1)) / 2
+    counted = labelled | ~any_labelled
+    near = np.where(counted & ~np.isnan(exponents), exp(-exponents), 0.0)
+    return near.sum(axis=1) / np.count_nonzero(counted, axis=1)
+
+
+class Poses(NamedTuple):
+    """Whole poses: the x and y of J joints in turn (2J, N), the boxes (4, N), and the truth's areas (px²)."""
+
+    places: np.ndarray
+    boxes: np.ndarray
+    area: np.ndarray
+
+
+def _prepared(table: Columns, joints: list[Any]) -> Poses:
+    places = np.stack([as_numbers(table[name]) for name in pose_columns(joints)])
+    return Poses(places, boxes.prepared(table), as_numbers(table["area"]) if "area" in table else np.zeros(0))
+
+
+def _measure(truth: Poses, predictions: Poses, rows: np.ndarray, others: np.ndarray, sigmas: np.ndarray) -> np.ndarray:
+    """OKS of pairs of rows, (P,)."""
+    joints, predicted = (
+        side.places.take(of_side, axis=1).reshape(len(sigmas), 2, -1).transpose(2, 0, 1)
+        for side, of_side in ((truth, rows), (predictions, others))
+    )
+    labelled = ~np.isnan(joints).any(axis=2)
+    return oks(joints, labelled, truth.area[rows], [side.take(rows) for side in truth.boxes], predicted, sigmas)
+
+
+def _offsets(truth: Rows, predictions: Rows, joints: list[Any]) -> np.ndarray:
+    """Predicted minus true x and y (px) of each joint, (N, J, 2)."""
+    names = pose_columns(joints)
+    differences = np.stack([predictions[name] - truth[name] for name in names], axis=1)
+    return differences.reshape(-1, len(joints), 2)
+
+
+def _moved(predictions: pd.DataFrame, offset: np.ndarray, joints: list[Any]) -> pd.DataFrame:
+    """Poses without an offset of each joint, (N, J, 2)."""
+    columns = pose_columns(joints)
+    places = predictions[columns].to_numpy(np.float64, na_value=np.nan) - offset.reshape(len(predictions), len(columns))
+    return predictions.assign(**dict(zip(columns, places.T, strict=True)))
+
+
+def poses_of(sigmas: Mapping[Any, float] = COCO_SIGMAS) -> Geometry:
+    """Whole poses of these joints, whose `sigmas` are shares of the object's size."""
+    joints = list(sigmas)
+    measured, moved = partial(_offsets, joints=joints), partial(_moved, joints=joints)
+    return Geometry(
+        "poses",
+        (*BOX, *pose_columns(joints)),
+        partial(_prepared, joints=joints),
+        partial(_measure, sigmas=np.array([*sigmas.values()])),
+        columns_of_tables=("x", "y", "joint"),
+        columns_of_truth=("area",),
+        any_column=True,
+        assembled=partial(whole_poses, sigmas=sigmas),
+        place=BOXES.place,
+        outline=BOXES.outline,
+        offsets=Offsets(["dx", "dy"], ["px", "px"], [str(joint) for joint in joints], measured, moved, np.asarray),
+    )

@@ -1,0 +1,176 @@
+"""What every geometry knows: its columns, how two rows are measured, where a row lies, and how far off one is.
+
+The engine measures pairs through `measure`, which takes what `prepare` makes of each side once, and the positions of
+the rows of P pairs. `reach` gives the boxes in which rows lie, grown so that only pairs whose boxes touch may be near.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..tables.annotations import Annotations
+from ..tables.columns import Columns, as_numbers
+from ..tables.schema import SIDE_PREFIXES
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# A function from the prepared truth and predictions, and the rows of P pairs in each, to a number for each pair, (P,).
+PairMeasure = Callable[[Any, Any, np.ndarray, np.ndarray], np.ndarray]
+
+# x and y (N,) of N rows.
+Places = tuple[np.ndarray, np.ndarray]
+
+# Searches reach farther by this share of the coordinates. It is larger than any rounding error, so they miss no pair.
+ROOM = 1e-12
+
+
+class Extents(NamedTuple):
+    """The boxes in which N rows lie: middles (N,), and half the widths and heights, (N,) or one for all rows."""
+
+    x: np.ndarray
+    y: np.ndarray
+    half_width: np.ndarray | float
+    half_height: np.ndarray | float
+
+
+class Offsets(NamedTuple):
+    """How far off predictions are, as `bias` measures it: M numbers of each of the P parts of an object.
+
+    Attributes
+    ----------
+    metrics
+        The names of the M numbers.
+    units
+        The unit of each of them; a text, empty for ratios.
+    parts
+        The names of the P parts: the joints of whole poses; one part without a name else.
+    measured
+        A function from N true positives, rows of the truth and rows of the predictions, to their offsets (N, P, M),
+        null where one is not known.
+    moved
+        A function from N predictions and an offset of each, (N, P, M), to the predictions without it; None where it
+        cannot be undone.
+    told
+        A function from offsets (..., M) to the numbers that the result has.
+    """
+
+    metrics: list[str]
+    units: list[str]
+    parts: list[str]
+    measured: Callable[[Rows, Rows], np.ndarray]
+    moved: Callable[[pd.DataFrame, np.ndarray], pd.DataFrame] | None
+    told: Callable[[np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """One geometry: what it knows is a fact or a function here, so that nothing else asks which geometry there is.
+
+    Attributes
+    ----------
+    name
+        What messages call it: "points", "boxes", "joints", "poses", or the name of the caller's function.
+    columns
+        The columns that rows of both sides have, besides the key.
+    columns_of_tables
+        The same of the rows that tables have, where they are others: joints that are taken together as poses.
+    without
+        Columns that tables of this geometry do not have: joints may carry the columns of boxes.
+    prepare
+        A function from the columns of a side to what `measure` and `reach` take.
+    measure
+        How pairs of rows are measured; None where the caller's function is lost, as in rules that are read from notes.
+    reach
+        A function from both prepared sides and the largest distance, or the least similarity, of a near pair to the
+        extents of the truths and of the predictions: only pairs whose extents touch may be near. None where any pair
+        of a frame may be near.
+    is_distance
+        Whether `measure` gives distances, and no similarities from 0 to 1.
+    unit
+        The unit of distances and places; "px" unless it is said.
+    columns_of_truth
+        The columns, besides those of both sides, that only the truth needs.
+    any_column
+        Whether `measure` may read any column of a row.
+    covered
+        How much of a prediction lies in a crowd, from 0 to 1; None where a prediction covers a crowd that it is near.
+    of_truths, of_crowds
+        How average precision measures truths and crowds, where its official evaluator computes in another order than
+        `measure`; the measure of a crowd is the share of the prediction that lies in it.
+    assembled
+        Makes rows of this geometry of the rows of both sides, where it has other rows than tables have; None else.
+    place, outline, size
+        Functions from rows to their middles; to their outlines (N, K, 2); to their areas (N,). None where not known.
+    offsets
+        What `bias` measures.
+    given
+        What a person registered, with a method `registered`; it makes the geometry again in another process.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    prepare: Callable[[Columns], Any]
+    measure: PairMeasure | None
+    reach: Callable[[Any, Any, float], tuple[Extents, Extents]] | None = None
+    is_distance: bool = False
+    unit: str | None = None
+    columns_of_tables: tuple[str, ...] | None = None
+    without: tuple[str, ...] = ()
+    columns_of_truth: tuple[str, ...] = ()
+    any_column: bool = False
+    covered: PairMeasure | None = None
+    of_truths: PairMeasure | None = None
+    of_crowds: PairMeasure | None = None
+    assembled: Callable[[Annotations, Annotations], tuple[Annotations, Annotations]] | None = None
+    place: Callable[[Rows], Places] | None = None
+    outline: Callable[[Rows], np.ndarray] | None = None
+    size: Callable[[Rows], np.ndarray] | None = None
+    offsets: Offsets | None = None
+    given: Any = None
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        if self.given is None:
+            return super().__reduce_ex__(protocol)
+        return type(self.given).registered, (self.given,)
+
+    def is_of(self, columns: Any, prefix: str = "") -> bool:
+        """Whether columns are those of this geometry; `prefix` is that of a match table's columns."""
+        there = all(f"{prefix}{name}" in columns for name in self.columns)
+        return there and not any(name in columns for name in self.without)
+
+
+class Rows(Mapping[str, np.ndarray]):
+    """The columns of one side of a table or a match table as float64 arrays by name, without their prefix."""
+
+    def __init__(self, table: Any, prefix: str = ""):
+        self.table, self.prefix = table, prefix
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return as_numbers(self.table[f"{self.prefix}{name}"])
+
+    def __contains__(self, name: object) -> bool:
+        return f"{self.prefix}{name}" in self.table
+
+    def __iter__(self) -> Iterator[str]:
+        named = (str(name) for name in self.table)
+        return (name.removeprefix(self.prefix) for name in named if name.startswith(self.prefix))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def sides_of_matches(matches: Any) -> tuple[Rows, Rows]:
+    """The columns of the truths and of the predictions of a match table, without their prefixes."""
+    truth, predictions = (Rows(matches, prefix) for prefix in SIDE_PREFIXES)
+    return truth, predictions
+
+
+def difference(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """left - right; infinite, without a warning, if the difference is too large for float64."""
+    with np.errstate(over="ignore"):
+        return left - right

@@ -1,0 +1,99 @@
+"""Points: `x` and `y`, in pixels. They are measured by their distance, and so is any row that has a middle."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..tables.schema import SIDE_PREFIXES, registered_name
+from .boxes import BOXES
+from .geometry import Extents, Geometry, Offsets, Places, Rows, difference
+from .registered import REGISTERED
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def point_distance(dx: np.ndarray, dy: np.ndarray) -> np.ndarray:
+    """Euclidean distance (px) of pairs that differ by dx and dy (px): sqrt(dx*dx + dy*dy) in float64.
+
+    The competition's numbers come from this formula; np.hypot rounds differently. Coordinates too large to be squared
+    are infinitely far apart.
+    """
+    with np.errstate(over="ignore"):
+        return np.sqrt(dx * dx + dy * dy)
+
+
+def point_similarity(distance: np.ndarray, zero_distance: float) -> np.ndarray:
+    """max(0, 1 - distance / zero_distance), both in one unit: trackeval's similarity of points."""
+    return np.maximum(0.0, 1.0 - distance / zero_distance)
+
+
+def measure(truth: Places, predictions: Places, rows: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """The distances (px) of pairs of rows of two sides of places, (P,)."""
+    dx, dy = (
+        difference(claimed.take(others), true.take(rows)) for claimed, true in zip(predictions, truth, strict=True)
+    )
+    return point_distance(dx, dy)
+
+
+def reach(truth: Places, predictions: Places, farthest: float) -> tuple[Extents, Extents]:
+    """The truths as they are, and the predictions with all that is as far away as `farthest` (px) along x or y."""
+    return Extents(*truth, 0.0, 0.0), Extents(*predictions, farthest, farthest)
+
+
+def geometry_of(columns: Any, prefix: str = "") -> Geometry:
+    """The geometry of a table with these columns: one that was registered, or boxes, or points.
+
+    `prefix` is that of a match table's columns. Raises InputError where two registered geometries fit equally well.
+    """
+    name = registered_name(columns, prefix)
+    if name is not None:
+        return REGISTERED[name]
+    return BOXES if BOXES.is_of(columns, prefix) else POINTS
+
+
+def centres(table: Any, prefix: str = "") -> Places:
+    """x and y (px) of the middles of rows, whatever their geometry; null where it knows none.
+
+    `prefix` is that of a match table's columns.
+    """
+    geometry = geometry_of(table, prefix)
+    if geometry.place is None:
+        return np.full(len(table), np.nan), np.full(len(table), np.nan)
+    return geometry.place(Rows(table, prefix))
+
+
+def offsets(matches: Any) -> Places:
+    """Predicted minus true x and y of the middles of every row of a match table; null unless TP."""
+    (true_x, true_y), (x, y) = (centres(matches, prefix) for prefix in SIDE_PREFIXES)
+    return x - true_x, y - true_y
+
+
+def _offsets(truth: Rows, predictions: Rows) -> np.ndarray:
+    """Predicted minus true middles (px), (N, 1, 2)."""
+    (x, y), (true_x, true_y) = (centres(rows.table, rows.prefix) for rows in (predictions, truth))
+    return np.column_stack([x - true_x, y - true_y])[:, None]
+
+
+def _moved(predictions: pd.DataFrame, offset: np.ndarray) -> pd.DataFrame:
+    """Points without an offset of each, (N, 1, 2)."""
+    dx, dy = offset[:, 0].T
+    return predictions.assign(x=predictions["x"] - dx, y=predictions["y"] - dy)
+
+
+def _place(rows: Rows) -> Places:
+    return rows["x"], rows["y"]
+
+
+POINTS = Geometry(
+    "points",
+    ("x", "y"),
+    centres,
+    measure,
+    reach,
+    is_distance=True,
+    place=_place,
+    offsets=Offsets(["dx", "dy"], ["px", "px"], [""], _offsets, _moved, np.asarray),
+)

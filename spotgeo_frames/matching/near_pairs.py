@@ -1,0 +1,197 @@
+"""Finds the pairs of a truth and a prediction of one frame that are near each other, whatever their geometry.
+
+Each row lies in a box. Only pairs whose boxes touch, grown by how far the measure reaches, are measured. Where frames
+are small, all pairs of a frame are looked at. Where they are crowded, the image is divided into columns, and each box
+is looked at with those that begin in the columns that it covers, so most pairs that lie apart are never made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..geometries.geometry import ROOM, Extents, Geometry, PairMeasure
+from ..support.chunks import chunks
+from ..support.ragged import ranges
+from .alignment import Aligned, Side
+from .pairs import Pairs, all_pairs, gathered, same_category
+
+# A function that finds the near pairs of the frames [first, last).
+NearPairs = Callable[[int, int], Pairs]
+
+# Frames are crowded where the rows of one side meet so many of the other on average.
+CROWDED = 24
+
+# Columns into which the image is divided, for each row of a frame.
+COLUMNS = 4
+
+# Edges farther out than this are moved here for the search, which finds more pairs and misses none.
+FARTHEST = 1e12
+
+# So many pairs of a crowded frame are looked at together.
+TOUCHING_AT_ONCE = 1 << 19
+
+
+class Search(NamedTuple):
+    """What to search for: pairs of prepared sides whose measure `is_near`, within `extents` if the measure has a reach.
+
+    The measure is called with pairs of equal categories only. `by_truth` says that pairs are sorted by truth, then
+    prediction, and not the other way round.
+    """
+
+    aligned: Aligned
+    measure: PairMeasure
+    prepared: tuple[Any, Any]
+    extents: tuple[Extents, Extents] | None
+    is_near: Callable[[np.ndarray], np.ndarray]
+    by_truth: bool
+
+
+def search(
+    aligned: Aligned,
+    geometry: Geometry,
+    limit: float,
+    is_near: Callable[[np.ndarray], np.ndarray],
+    *,
+    measure: PairMeasure | None = None,
+    by_truth: bool,
+) -> Search:
+    """A search for the pairs of aligned sides whose measure, that of the geometry or another, `is_near`.
+
+    `limit` is the largest distance or the least similarity of a near pair.
+    """
+    prepared = geometry.prepare(aligned.truth.table), geometry.prepare(aligned.predictions.table)
+    extents = None if geometry.reach is None else geometry.reach(*prepared, limit)
+    chosen = geometry.measure if measure is None else measure
+    if chosen is None:
+        raise ValueError(f"{geometry.name} is known by its name only")
+    return Search(aligned, chosen, prepared, extents, is_near, by_truth)
+
+
+def near_pairs(wanted: Search, first: int, last: int) -> Pairs:
+    """The near pairs of the frames [first, last)."""
+    sides = wanted.aligned.truth, wanted.aligned.predictions
+    starts = [side.starts[[first, last]].tolist() for side in sides]
+    n_pairs = int((sides[0].counts[first:last] * sides[1].counts[first:last]).sum())
+    n_rows = sum(end - start for start, end in starts)
+    extents, crowded = wanted.extents, False
+    if extents is not None and 2 * n_pairs > CROWDED * n_rows and _is_bounded(extents):
+        parts, crowded = _in_columns(wanted, extents, first, last), True
+    else:
+        parts = _of_all(wanted, first, last)
+    pairs = gathered(wanted.aligned, first, last, parts)
+    if crowded or wanted.by_truth:
+        keys = (pairs.truth, pairs.prediction) if wanted.by_truth else (pairs.prediction, pairs.truth)
+        # One sort of integers is faster than any of two columns; pairs of small frames come sorted by prediction.
+        key = (keys[0] << 32) | keys[1]
+        return pairs.take(np.argsort(key, kind="stable"))
+    return pairs
+
+
+def _is_bounded(extents: tuple[Extents, Extents]) -> bool:
+    """Whether searching in columns leaves anything out: no row reaches infinitely far."""
+    return all(np.isfinite(np.max(side.half_width, initial=0.0)) for side in extents)
+
+
+def _measured(wanted: Search, truth: np.ndarray, predictions: np.ndarray) -> Pairs:
+    """Those of the pairs that are near, with their measures."""
+    same = same_category(wanted.aligned, predictions, truth)
+    if same is not True:
+        kept = np.flatnonzero(same)
+        truth, predictions = truth.take(kept), predictions.take(kept)
+    if not len(truth):  # a function of the caller's may not know what to do with tables without rows
+        return Pairs(predictions, truth, np.zeros(0))
+    measure = wanted.measure(*wanted.prepared, truth, predictions)
+    return Pairs(predictions, truth, measure).take(wanted.is_near(measure))
+
+
+def _of_all(wanted: Search, first: int, last: int) -> Iterator[tuple[int, Pairs]]:
+    """The near pairs chunk by chunk, of all pairs of each frame, each with how many pairs were looked at."""
+    for of_chunk, n_pairs, truths in all_pairs(wanted.aligned, first, last):
+        n_looked_at = len(truths)
+        predictions = np.repeat(of_chunk, n_pairs)
+        if wanted.extents is not None:
+            truth, claimed = wanted.extents
+            # Most pairs lie apart along x, so few need a second coordinate.
+            apart = np.abs(np.repeat(claimed.x.take(of_chunk), n_pairs) - truth.x.take(truths))
+            reach = _taken(truth.half_width, truths) + _taken(claimed.half_width, predictions)
+            kept = np.flatnonzero(apart <= reach)
+            truths, predictions = truths.take(kept), predictions.take(kept)
+            kept = _level(wanted.extents, truths, predictions)
+            truths, predictions = truths.take(kept), predictions.take(kept)
+        yield n_looked_at, _measured(wanted, truths, predictions)
+
+
+def _taken(halves: np.ndarray | float, rows: np.ndarray) -> np.ndarray | float:
+    """Half the sizes of these rows, where they have sizes of their own."""
+    return halves.take(rows) if isinstance(halves, np.ndarray) else halves
+
+
+def _level(extents: tuple[Extents, Extents], truths: np.ndarray, predictions: np.ndarray) -> np.ndarray:
+    """The positions of the pairs whose boxes touch along y."""
+    truth, claimed = extents
+    with np.errstate(over="ignore"):
+        apart = np.abs(claimed.y.take(predictions) - truth.y.take(truths))
+        reach = _taken(truth.half_height, truths) + _taken(claimed.half_height, predictions)
+    return np.flatnonzero(apart <= reach)
+
+
+class Along(NamedTuple):
+    """The rows of one side of some frames along x: their left and right edges, and the columns in which these lie."""
+
+    rows: slice
+    left: np.ndarray
+    right: np.ndarray
+    first: np.ndarray
+    last: np.ndarray
+
+
+def _in_columns(wanted: Search, extents: tuple[Extents, Extents], first: int, last: int) -> Iterator[tuple[int, Pairs]]:
+    """The near pairs chunk by chunk, of rows whose boxes touch, each with how many pairs it stands for.
+
+    Of two boxes that touch along x, one begins in a column that the other covers; where both do, the pair is taken from
+    the side of the one that begins earlier.
+    """
+    sides = wanted.aligned.truth, wanted.aligned.predictions
+    truth, claimed = _along(sides, extents, first, last)
+    n_columns = int(max(edge.max(initial=-1) for side in (truth, claimed) for edge in (side.first, side.last))) + 1
+    for here, there, is_truth in ((truth, claimed, True), (claimed, truth, False)):
+        order = np.argsort(there.first, kind="stable")
+        starts = np.concatenate([[0], np.cumsum(np.bincount(there.first, minlength=n_columns))])
+        begins = starts.take(here.first)
+        counts = np.maximum(starts.take(here.last + 1) - begins, 0)
+        for begin, end in chunks(counts, TOUCHING_AT_ONCE):
+            box, within = ranges(begins[begin:end], counts[begin:end])
+            box, other = box + begin, order.take(within)
+            later = there.left.take(other) - here.left.take(box)
+            touching = (later > 0 if is_truth else later >= 0) & (there.left.take(other) <= here.right.take(box))
+            kept = np.flatnonzero(touching)
+            pair = box.take(kept) + here.rows.start, other.take(kept) + there.rows.start
+            truths, predictions = pair if is_truth else pair[::-1]
+            kept = _level(extents, truths, predictions)
+            # Each pair is looked for from both sides.
+            yield (end - begin) * len(there.left) // 2, _measured(wanted, truths.take(kept), predictions.take(kept))
+
+
+def _along(sides: tuple[Side, Side], extents: tuple[Extents, Extents], first: int, last: int) -> list[Along]:
+    """Both sides of the frames [first, last) along x; columns are counted through all frames."""
+    found = []
+    for side, of_side in zip(sides, extents, strict=True):
+        rows = slice(*side.starts[[first, last]].tolist())
+        x, half = (
+            of_side.x[rows],
+            of_side.half_width[rows] if isinstance(of_side.half_width, np.ndarray) else of_side.half_width,
+        )
+        room = ROOM * np.abs(x)
+        found.append((rows, x - half - room, x + half + room, side.frame[rows] - first))
+    edges = [np.clip([left, right], -FARTHEST, FARTHEST) for _, left, right, _ in found]
+    low, high = min(side.min(initial=0.0) for side in edges), max(side.max(initial=0.0) for side in edges)
+    n_columns = min(max(COLUMNS * sum(len(frame) for *_, frame in found) // (last - first), 8), 1024)
+    scale = n_columns / (high - low + 1.0)
+    columns = [
+        ((edge - low) * scale).astype(np.int64) + n_columns * frame
+        for edge, (*_, frame) in zip(edges, found, strict=True)
+    ]
+    return [Along(rows, left, right, *column) for (rows, left, right, _), column in zip(found, columns, strict=True)]
