@@ -6,10 +6,10 @@ used.
 
 import lazy_loader
 
-from . import analysis, formats, matching, presentation, scale, scoring, support, tables, tracking
+from . import analysis, formats, geometries, matching, presentation, scale, scoring, support, tables, tracking
 from .support.version import __version__
 
-_ROOMS = (tables, formats, matching, scoring, tracking, analysis, presentation, scale, support)
+_ROOMS = (tables, geometries, formats, matching, scoring, tracking, analysis, presentation, scale, support)
 
 __all__ = [*(name for room in _ROOMS for name in room.__all__), "plots", "charts", "__version__"]
 __getattr__, _, _ = lazy_loader.attach(

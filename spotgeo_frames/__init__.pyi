@@ -2,6 +2,7 @@ from . import charts as charts
 from . import plots as plots
 from .analysis import *
 from .formats import *
+from .geometries import *
 from .matching import *
 from .presentation import *
 from .scale import *

@@ -16,7 +16,7 @@ import numpy as np
 from ..support.elementary import exp, log
 from ..tables.columns import Columns
 from ..tables.schema import BOX, LARGEST_COORDINATE
-from .geometry import ROOM, Extents, Geometry, Offsets, PairMeasure, Places, Rows
+from .facts import ROOM, Extents, Geometry, Offsets, PairMeasure, Places, Rows
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..tables.columns import Columns, as_numbers
-from .geometry import ROOM, Extents, Geometry, Places
+from .facts import ROOM, Extents, Geometry, Places
 from .points import POINTS, centres
 from .points import measure as measure_px
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..tables.schema import SIDE_PREFIXES, registered_name
 from .boxes import BOXES
-from .geometry import Extents, Geometry, Offsets, Places, Rows, difference
+from .facts import Extents, Geometry, Offsets, Places, Rows, difference
 from .registered import REGISTERED
 
 if TYPE_CHECKING:

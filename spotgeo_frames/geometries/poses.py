@@ -24,7 +24,7 @@ from ..tables.messages import counted, first_keys, missing
 from ..tables.schema import BOX, OBJECT_KEY, PREFIXES, SIDE_PREFIXES, measure_of
 from . import boxes
 from .boxes import BOXES, Boxes
-from .geometry import Geometry, Offsets, Rows, difference
+from .facts import Geometry, Offsets, Rows, difference
 from .joints import COCO_SIGMAS, labelled_joints
 
 POSE_BOX = {f"box_{side}": side for side in BOX}

@@ -16,7 +16,7 @@ from ..support.errors import InputError
 from ..tables.columns import Columns, as_numbers, dataframe_of
 from ..tables.messages import first_keys, listed
 from ..tables.schema import BOX, FRAME_KEY, OBJECT_COLUMNS, REGISTERED_COLUMNS
-from .geometry import ROOM, Extents, Geometry, Offsets, Places, Rows
+from .facts import ROOM, Extents, Geometry, Offsets, Places, Rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -241,10 +241,8 @@ class Given(NamedTuple):
 
 def _made(given: Given) -> Geometry:
     """The geometry of what was given."""
-    with_place = [] if given.centre is None else ["dx", "dy"]
-    metrics = [*with_place, *given.offsets]
-    units = [given.unit] * len(with_place) + [unit for _, unit in given.offsets.values()]
-    offsets = Offsets(metrics, units, [""], partial(_offsets, given), None, np.asarray)
+    units = [given.unit, given.unit, *(unit for _, unit in given.offsets.values())]
+    offsets = Offsets(["dx", "dy", *given.offsets], units, [""], partial(_offsets, given), None, np.asarray)
     return Geometry(
         given.name,
         given.columns,
@@ -307,15 +305,15 @@ def _size(given: Given, size: OfRows, rows: Rows) -> np.ndarray:
 
 
 def _offsets(given: Given, truth: Rows, predictions: Rows) -> np.ndarray:
-    """Predicted minus true middles where they are known, then what each function of offsets returns, (N, 1, M)."""
+    """Predicted minus true middles, null without a centre, then what each function of offsets returns, (N, 1, M)."""
     sides = [_arrays(given, rows) for rows in (truth, predictions)]
     n_rows = len(sides[0][given.columns[0]])
-    found = []
+    found = [np.full(n_rows, np.nan)] * 2
     if given.centre is not None:
         true, claimed = (_place(given, given.centre, rows) for rows in (truth, predictions))
-        found += [claimed[0] - true[0], claimed[1] - true[1]]
+        found = [claimed[0] - true[0], claimed[1] - true[1]]
     found += [_returned(given, f"offset {name}", of(*sides), (n_rows,)) for name, (of, _) in given.offsets.items()]
-    return np.column_stack(found)[:, None] if found else np.zeros((n_rows, 1, 0))
+    return np.column_stack(found)[:, None]
 
 
 def _check(name: str, columns: Any, given: Mapping[str, Any]) -> None:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..geometries.geometry import ROOM, Extents, Geometry, PairMeasure
+from ..geometries.facts import ROOM, Extents, Geometry, PairMeasure
 from ..support.chunks import chunks
 from ..support.ragged import ranges
 from .alignment import Aligned, Side
@@ -91,8 +91,11 @@ def near_pairs(wanted: Search, first: int, last: int) -> Pairs:
 
 
 def _is_bounded(extents: tuple[Extents, Extents]) -> bool:
-    """Whether searching in columns leaves anything out: no row reaches infinitely far."""
-    return all(np.isfinite(np.max(side.half_width, initial=0.0)) for side in extents)
+    """Whether searching in columns leaves anything out: each row is somewhere, and none reaches infinitely far."""
+    return all(
+        np.isfinite(np.max(side.half_width, initial=0.0)) and not np.isnan(np.min(side.x, initial=0.0))
+        for side in extents
+    )
 
 
 def _measured(wanted: Search, truth: np.ndarray, predictions: np.ndarray) -> Pairs:

@@ -11,7 +11,8 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from ..geometries.registered import Measure
+from ..geometries.facts import Geometry
+from ..geometries.registered import REGISTERED, Measure
 from ..support.errors import InputError
 from ..tables.messages import missing
 from ..tables.schema import (
@@ -24,6 +25,7 @@ from ..tables.schema import (
     SIDE_PREFIXES,
     TP,
     measure_of,
+    registered_name,
 )
 from .rule import HEAD_SIZES, NOTED, Rule, check_distances
 from .words import SIMILARITIES, Words, similarity_rule, with_distance
@@ -80,19 +82,38 @@ def _rule(table: pd.DataFrame, words: Words, needs: Distances) -> Rule:
         if words.similarity is not None or words.threshold is not None:
             raise InputError("match table: it was matched by distance; leave out similarity and threshold")
         rule = _distance_rule(table, words, needs)
-        if rule.own_distance and rule.measure is None:
+        if rule.geometry.measure is None:
             raise _give_again(rule.name, "distance")
         return rule
     if words.similarity is None and words.distance is None and words.tau is not None:
         raise InputError("match table: it was matched by similarity, which has no tau; leave out tau")
     if words.similarity is None and words.distance is None and is_of_poses(table):
         return _keypoint_rule(table, words)
+    registered = _registered(table, words)
+    if registered is not None:
+        threshold = _needed(table, "threshold", words.threshold)
+        tau = _needed(table, "tau", words.tau) if registered.is_distance else None
+        own, unit = registered.is_distance, registered.unit
+        return Rule(registered.name, tau, threshold=threshold, own_distance=own, unit=unit, registered=registered)
     similarity = _similarity(table, words)
     threshold = _needed(table, "threshold", words.threshold)
     tau = _needed(table, "tau", words.tau) if similarity == "point" else None
     sigmas = (words.sigmas or table.attrs.get("sigmas")) if similarity == "oks" else None
     known = Words(tau, sigmas=sigmas, distance=words.distance, unit=table.attrs.get("unit"))
     return similarity_rule(similarity, known, threshold)
+
+
+def _registered(table: pd.DataFrame, words: Words) -> Geometry | None:
+    """The registered geometry by which a table was made, by its notes or else its columns, unless the words say more."""
+    if words.similarity is not None or words.distance is not None:
+        return None
+    noted = table.attrs.get("rule")
+    name = (
+        next(filter(None, (registered_name(table, prefix) for prefix in SIDE_PREFIXES)), None)
+        if noted is None
+        else noted
+    )
+    return REGISTERED.get(str(name))
 
 
 def is_of_poses(table: pd.DataFrame) -> bool:
@@ -141,6 +162,9 @@ def _distance_rule(table: pd.DataFrame, words: Words, needs: Distances) -> Rule:
     unit, name = table.attrs.get("unit"), str(table.attrs.get("rule", "distance"))
     if "epsilon" in needs:
         check_distances(tau, epsilon, unit)
+    registered = _registered(table, words)
+    if registered is not None:
+        return Rule(registered.name, tau, epsilon, own_distance=True, unit=registered.unit, registered=registered)
     rule = Rule(name, tau, epsilon, own_distance=name != "distance", unit=unit)
     return with_distance(rule, words._replace(unit=unit))
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..geometries.boxes import BOXES
-from ..geometries.geometry import Geometry
+from ..geometries.facts import Geometry
 from ..geometries.joints import COCO_SIGMAS, KEYPOINTS, keypoint_similarity
 from ..geometries.points import POINTS, point_similarity
 from ..geometries.poses import poses_of

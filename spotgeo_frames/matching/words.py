@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..geometries.boxes import BOXES
-from ..geometries.geometry import Geometry
+from ..geometries.facts import Geometry
 from ..geometries.points import POINTS, geometry_of
 from ..geometries.registered import Measure, name_of
 from ..support.errors import InputError

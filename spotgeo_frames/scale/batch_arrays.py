@@ -18,7 +18,7 @@ from ..tables.annotations import Annotations
 from ..tables.columns import Columns, array_of
 from ..tables.messages import listed
 from ..tables.other_words import in_other_words, plain
-from ..tables.schema import BOX, FRAME_KEY, LARGEST_EXACT_INTEGER
+from ..tables.schema import BOX, FRAME_KEY, LARGEST_EXACT_INTEGER, registered_name
 
 # What may be given for the columns of the geometry, with how many numbers each row has there.
 GEOMETRY = {"xy": 2, "boxes": 4, "boxes_xyxy": 4}
@@ -175,6 +175,8 @@ def _arrays_of_dataframe(table: pd.DataFrame) -> BatchSide | None:
     # Types of pandas itself, such as Int64, may have nulls, so they do not count as numbers.
     kinds = "".join([dtype.kind if isinstance(dtype, np.dtype) else "O" for dtype in table.dtypes.tolist()])
     if not {"sequence", "frame", "object", "x", "y"} <= {*names} or len({*names}) < len(names):
+        return None
+    if registered_name(names) is not None:
         return None
     positions = _positions(names, kinds)
     if positions is None:

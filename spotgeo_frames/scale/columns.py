@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from ..geometries.geometry import Geometry
+from ..geometries.facts import Geometry
 from ..geometries.registered import Measure
 from ..matching.rule import Rule
 from ..matching.words import Header, Words, rule_for

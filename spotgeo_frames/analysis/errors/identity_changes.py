@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...geometries.geometry import difference
+from ...geometries.facts import difference
 from ...geometries.points import centres, point_distance
 from ...matching.pairs import PAIRS_AT_ONCE
 from ...scoring.evaluations import asked_table

@@ -9,12 +9,14 @@ weighted by the true positives of each sequence, comes from leaving out one sequ
 """
 
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from ...geometries.facts import Geometry, Rows, sides_of_matches
+from ...geometries.points import POINTS, geometry_of
 from ...geometries.registered import Measure
 from ...matching.alignment import align
 from ...matching.layout import match_table
@@ -43,7 +45,10 @@ from ...tables.table import Table
 from ..certainty.interval_tables import QUESTION
 from ..certainty.jackknife import Functions, Intervals, added_rows, jackknife
 from ..certainty.resampling import check_confidence, check_labels, number_sequences
-from .offset_kinds import Measured, Moved, offset_kind
+
+# Functions of a geometry's offsets.
+Measured = Callable[[Rows, Rows], np.ndarray]
+Moved = Callable[[pd.DataFrame, np.ndarray], pd.DataFrame]
 
 # The metrics that are computed again without the offset, where they are defined for the kind of matching.
 CORRECTED = ["f1", "mse", "loc_a"]
@@ -134,19 +139,21 @@ def bias(
     check_coordinates(table)
     words = asked_of_matches(tau, epsilon, similarity, threshold, sigmas, distance)
     rule = noted_rule(table, words, ("tau", "epsilon"))
-    kind = offset_kind(table, rule)
-    parts = kind.parts(rule)
+    geometry = _geometry(table, rule)
+    kind = geometry.offsets
+    parts = kind.parts
     by, by_joint = _without_joint(by) if any(parts) else (by, False)
     together = np.eye(len(parts)) if by_joint else np.ones((1, len(parts)))
     groups = group_rows(table, by)
     check_labels(groups.labels)
-    found = _offsets(groups, kind.measured, rule, together, confidence)
+    found = _offsets(groups, kind.measured, together, confidence)
     offset, low, high, n_sequences = (
         values.reshape(groups.n_groups, len(together), len(kind.metrics))
         for values in (found.estimate, found.low, found.high, found.n_weighted)
     )
     shares_frames = _share_frames(group_rows(table, by, dropna=False))
-    scores = _scores(groups, shares_frames, offset, kind.moved, rule, together)
+    moved = None if shares_frames else kind.moved
+    scores = _scores(groups, offset, moved, rule, together)
     unknown = np.full((*offset.shape[:2], len(scores)), np.nan)
     columns = {"estimate": np.concatenate([kind.told(offset), np.stack([*scores.values()], axis=2)], axis=2)}
     columns |= {
@@ -155,7 +162,7 @@ def bias(
     labels = {name: values.repeat(len(together)) for name, values in groups.labels.items()}
     labels |= {"joint": pd.array(parts * groups.n_groups, dtype=TEXT)} if by_joint else {}
     answer = _long(labels, [*kind.metrics, *scores], columns)
-    answer["reason"] = _reasons(answer, n_sequences, scores, shares_frames)
+    answer["reason"] = _reasons(answer, n_sequences, scores, shares_frames, geometry)
     answer.attrs = table.attrs | {"question": QUESTION, "confidence": confidence}
     everything = groups.everything
     about_rows = doubled_text(everything.table, everything.columns)
@@ -176,14 +183,22 @@ def _without_joint(by: By | None) -> tuple[By | None, bool]:
     return by, False
 
 
-def _offsets(groups: Groups, measured: Measured, rule: Rule, together: np.ndarray, confidence: float) -> Intervals:
+def _geometry(table: pd.DataFrame, rule: Rule) -> Geometry:
+    """What the objects of a match table by this rule are: poses, or what the columns of both sides say."""
+    if rule.geometry.assembled is not None:
+        return rule.geometry
+    of_truth, of_predictions = (geometry_of(table, prefix) for prefix in SIDE_PREFIXES)
+    return of_truth if of_truth is of_predictions else POINTS
+
+
+def _offsets(groups: Groups, measured: Measured, together: np.ndarray, confidence: float) -> Intervals:
     """The offsets of each group with their intervals, as arrays (groups, offsets * metrics).
 
     `together` (offsets, parts) marks the parts of an object that have one offset together.
     """
     table = match_dataframe(groups.table)
     rows = np.flatnonzero(table["outcome"].array.codes == TP)
-    values = measured(table.iloc[rows], rule)
+    values = measured(*sides_of_matches(table.iloc[rows]))
     known = ~np.isnan(values)
     sequence, n_sequences = number_sequences(table)
     cell, first = grouped(groups.of_row[rows] * n_sequences + sequence[rows])
@@ -209,17 +224,17 @@ def _share_frames(groups: Groups) -> bool:
 
 
 def _scores(
-    groups: Groups, shares_frames: bool, offset: np.ndarray, moved: Moved, rule: Rule, together: np.ndarray
+    groups: Groups, offset: np.ndarray, moved: Moved | None, rule: Rule, together: np.ndarray
 ) -> dict[str, np.ndarray]:
     """The metrics of each group as they are and, with `_corrected`, after each offset is removed: (groups, offsets).
 
-    The corrected ones are null if objects of a frame belong to different groups.
+    The corrected ones are null where nothing can be `moved`.
     """
     names = defined(CORRECTED, not rule.by_distance)
     now = summary_of(sums_of_groups(groups))[names].to_numpy(np.float64, na_value=np.nan)
     now = np.broadcast_to(now[:, None], (*offset.shape[:2], len(names)))
     later = np.full(now.shape, np.nan)
-    if not shares_frames:
+    if moved is not None:
         later = np.where(np.isnan(now), np.nan, _corrected(groups, offset, moved, rule, together, names))
     columns = [name for suffix in ("", "_corrected") for name in (f"{name}{suffix}" for name in names)]
     return dict(zip(columns, np.moveaxis(np.concatenate([now, later], axis=2), 2, 0), strict=True))
@@ -239,7 +254,7 @@ def _corrected(
     shift = np.nan_to_num(offset)[groups.of_row[sides.predicted_rows]]
     values = np.empty((*offset.shape[:2], len(metrics)))
     for position, marked in enumerate(together):
-        back = moved(predictions, rule, shift[:, [position]] * marked[:, None])
+        back = moved(predictions, shift[:, [position]] * marked[:, None])
         aligned = align(truth, Annotations(back))
         rows = [f"{prefix}{ROW}" for prefix in SIDE_PREFIXES]
         pairs = assigned(Compared(aligned, rule.near(aligned)), rule)
@@ -260,17 +275,20 @@ def _long(labels: Mapping[str, Any], names: list[str], told: Mapping[str, np.nda
 
 
 def _reasons(
-    answer: pd.DataFrame, n_sequences: np.ndarray, scores: Collection[str], shares_frames: bool
+    answer: pd.DataFrame, n_sequences: np.ndarray, scores: Collection[str], shares_frames: bool, geometry: Geometry
 ) -> pd.api.extensions.ExtensionArray:
     """Why values of each row are null; `n_sequences` (groups, offsets, metrics) have true positives that count."""
     n = np.concatenate([n_sequences, np.zeros((*n_sequences.shape[:2], len(scores)))], axis=2).ravel()
     is_score, no_estimate = answer["metric"].isin(scores).to_numpy(), answer["estimate"].isna().to_numpy()
     is_corrected = answer["metric"].str.endswith("_corrected").to_numpy(bool)
+    no_place = answer["metric"].isin(["dx", "dy"]).to_numpy() & (geometry.place is None)
     reasons = [
         (is_corrected & shares_frames, "objects of a frame belong to different groups, so none can be moved alone"),
+        (is_corrected & (geometry.offsets.moved is None), f"nothing tells how {geometry.name} are moved"),
         (is_score & no_estimate, "it is not defined here"),
         (is_corrected, "the offset is that of these data, so nothing tells how others would gain"),
         (is_score, "intervals() has its interval"),
+        (no_place, f"{geometry.name} have no centre"),
         (no_estimate, "no true positive tells it"),
         (n == 1, "only one sequence tells it, so nothing tells how others differ"),
         (answer["low"].isna().to_numpy(), "all sequences agree, so nothing tells how others differ"),

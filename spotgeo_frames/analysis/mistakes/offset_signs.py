@@ -19,7 +19,6 @@ from ...support.keys import added_at, grouped, row_keys
 from ...tables.annotations import Annotations
 from ...tables.messages import first_listed
 from ...tables.schema import SIDE_PREFIXES, TP
-from ..errors.offset_kinds import sizes_of
 from ..errors.offsets import bias
 from .corrections import with_frames_shifted
 from .evidence import enough
@@ -89,7 +88,9 @@ def larger(matches: pd.DataFrame, claims: pd.DataFrame, now: float, f1_of: F1Of)
     if not has_boxes(claims) or not all(has_boxes(matches, prefix) for prefix in SIDE_PREFIXES):
         return
     hits = matches[matches["outcome"].array.codes == TP]
-    true, predicted = sizes_of(hits)
+    true, predicted = (
+        hits[[f"{prefix}{side}" for side in "wh"]].to_numpy(np.float64, na_value=np.nan) for prefix in SIDE_PREFIXES
+    )
     # Errors of one object through a sequence are alike, so an object counts once.
     of_hits = pd.DataFrame(np.column_stack([true, predicted - true]), columns=["w", "h", "dw", "dh"], index=hits.index)
     of_objects = of_hits[(true > 0).all(axis=1)].groupby([hits["sequence"], hits["truth_object"]]).median()

@@ -67,6 +67,10 @@ class Offsets(NamedTuple):
     told: Callable[[np.ndarray], np.ndarray]
 
 
+# Nothing is known of how far off a prediction is.
+UNKNOWN = Offsets([], [], [""], lambda truth, predictions: np.zeros((len(truth), 1, 0)), None, np.asarray)
+
+
 @dataclass(frozen=True)
 class Geometry:
     """One geometry: what it knows is a fact or a function here, so that nothing else asks which geometry there is.
@@ -130,7 +134,7 @@ class Geometry:
     place: Callable[[Rows], Places] | None = None
     outline: Callable[[Rows], np.ndarray] | None = None
     size: Callable[[Rows], np.ndarray] | None = None
-    offsets: Offsets | None = None
+    offsets: Offsets = UNKNOWN
     given: Any = None
 
     def __reduce_ex__(self, protocol: Any) -> Any:
