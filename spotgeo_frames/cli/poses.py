@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from ..formats.posetrack.preprocessing import read_posetrack
+from ..formats.posetrack import read_posetrack
 from ..support.addresses import shown
-from ..support.names import plain_value
+from ..support.texts import plain_value
 from ..tables.joints import JOINTS
 from ..tracking import poses
 from .as_json import formatted

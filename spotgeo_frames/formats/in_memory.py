@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from ..support.arrays import number_array
 from ..support.errors import InputError
-from ..support.pandas_versions import TEXT
-from ..support.tensors import number_array
+from ..support.pandas_tables import TEXT
 from ..tables.annotations import Annotations
 from ..tables.checks import check_frames
 from ..tables.kinds import TableKind, as_kind, check_kind

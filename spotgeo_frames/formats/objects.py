@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from ..support.addresses import Storage
 from ..support.copies import local_copy
 from ..support.errors import InputError
-from ..support.pandas_versions import own_copy
+from ..support.pandas_tables import own_copy
 from ..support.reading import LARGEST_UNPACKED, check_no_nul, check_utf8, files_below, read_bytes, readable
 from ..tables.annotations import Annotations
 from ..tables.arrow import arrow_to_pandas, text_bytes

@@ -1,6 +1,8 @@
-"""Folders, or archives, that hold one file for each sequence, called by its name.
+"""Folders, or archives, that hold one file for each sequence, called by its name; and the benchmarks that have such.
 
 A folder one level above is taken for the one in it that holds the sequences, as trackers/NAME for trackers/NAME/data.
+
+This module imports little, because the help of the command line lists the benchmarks.
 """
 
 import os
@@ -12,8 +14,17 @@ from typing import NamedTuple
 
 from ..support.copies import Copy
 from ..support.errors import InputError
-from ..support.names import is_text
 from ..support.reading import archive_names, read_archive, read_bytes, readable
+from ..support.texts import is_text
+
+DISTRACTORS = ["person_on_vehicle", "static_person", "distractor", "reflection"]
+BENCHMARKS = {
+    "MOT15": [],
+    "MOT16": DISTRACTORS,
+    "MOT17": DISTRACTORS,
+    "MOT20": [*DISTRACTORS, "non_mot_vehicle"],
+    "DanceTrack": DISTRACTORS,
+}
 
 
 class File(NamedTuple):

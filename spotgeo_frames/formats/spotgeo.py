@@ -25,10 +25,10 @@ import msgspec
 import numpy as np
 
 from ..support.addresses import Storage, base_name
+from ..support.arrays import distinct, frame_keys, locate, row_keys
 from ..support.copies import local_copy
-from ..support.decoding import BYTE_ORDER_MARK, collector_paused
+from ..support.documents import BYTE_ORDER_MARK, collector_paused
 from ..support.errors import InputError
-from ..support.keys import distinct, frame_keys, locate, row_keys
 from ..support.reading import read_bytes
 from ..support.writing import write_bytes
 from ..tables.annotations import Annotations, SideColumns, annotations_of, as_annotations
@@ -202,7 +202,7 @@ def validate_spotgeo(
         problems += _surplus_problems(places, wanted, truth)
     import pandas as pd
 
-    from ..support.pandas_versions import TEXT
+    from ..support.pandas_tables import TEXT
 
     return pd.DataFrame(problems, columns=["place", "problem"], dtype=TEXT)
 

@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..support.chunks import chunks
-from ..support.keys import distinct, positions
+from ..support.arrays import chunks, distinct, positions
 from ..support.memory import check_at_hand
 from .solver import assignment_solver
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..support.errors import InputError
-from ..support.progress import progress
+from ..support.work import progress
 from ..tables.annotations import Annotations, as_side_columns
 from ..tables.columns import dataframe_of
 from ..tables.kinds import CALLER, same_kind_as

@@ -11,9 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..support.chunks import chunks
-from ..support.keys import distinct, grouped
-from ..support.ragged import ranges
+from ..support.arrays import chunks, distinct, grouped, ranges
 from .assignment import BLUR, Entries, assign, far_costs, plain
 from .one_answer import only_answers
 

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from ..support.chunks import chunks
-from ..support.ragged import ranges
+from ..support.arrays import chunks, ranges
 from .alignment import Aligned
 from .pairs import ROOM, SIMILAR_AT_ONCE, Pairs, gathered, same_category
 from .similarity import Boxes, iou

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..support.elementary import exp
+from ..support.arrays import exp
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..support.arrays import grouped, row_keys
 from ..support.errors import InputError
-from ..support.keys import grouped, row_keys
 from ..tables.annotations import Annotations
 from ..tables.checks import size_problems
 from ..tables.columns import as_numbers

@@ -11,7 +11,7 @@ from ..support.addresses import Storage
 from ..support.errors import InputError
 from ..tables.schema import FRAME_KEY, PREFIXES
 from .contents import ON_ERROR, Contents, contents_of
-from .streams import in_files
+from .listing import in_files
 
 SIDES = ("truth", "predictions")
 

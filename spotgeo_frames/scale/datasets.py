@@ -36,7 +36,7 @@ from ..tables.columns import dataframe_of
 from ..tables.selections import By, check_column, column_bins, listed_sequences
 from ..tracking.metrics.clear import THRESHOLD
 from ..tracking.track_tables import track_summary
-from .checked_blocks import empty_sides
+from .blocks import empty_sides
 from .columns import columns_to_read, dataset_rule, geometries, opened
 from .contents import Contents
 from .evaluation import score_block, track_block

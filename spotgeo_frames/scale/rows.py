@@ -12,8 +12,7 @@ from ..support.memory import check_at_hand
 from ..tables.arrow import text_bytes
 from ..tables.key_values import arrow_key
 from .contents import BATCH_ROWS
-from .files import OpenedFiles
-from .row_groups import Gap, RowGroup
+from .files import Gap, OpenedFiles, RowGroup
 
 # The most rows, and their most bytes, that are sorted in memory at the same time.
 SORTED_ROWS, SORTED_BYTES = 1 << 21, 1 << 27

@@ -11,25 +11,21 @@ import pyarrow as pa
 from ..matching.alignment import FrameRule
 from ..matching.rule import Rule
 from ..support.errors import InputError
-from ..support.extras import check_extra
-from ..support.progress import progress_bar
+from ..support.packages import check_extra
 from ..support.storage import Place, local_paths
-from ..support.targets import check_inputs_kept
-from ..support.writing import check_folder_writable
+from ..support.work import progress_bar
+from ..support.writing import check_folder_writable, check_inputs_kept
 from ..tables.selections import check_names
-from .blocks import Source
-from .checked_blocks import empty_sides
+from .blocks import Source, empty_sides
 from .contents import Contents, check_outside
-from .dask import check_client, evaluated_on_cluster
 from .evaluation import Job, Method, no_result
-from .files import check_unchanged
+from .files import check_unchanged, gap_text
 from .folder import RunFolder
 from .journal import begun, check_written
 from .parts import Part, joined
 from .planning import is_moderate, planned
 from .results import Result, whole_result
-from .row_groups import gap_text
-from .workers import evaluated_here
+from .workers import check_client, evaluated_here, evaluated_on_cluster
 
 # The files of a run that could be an input, in its folder.
 WRITTEN = ["summary.parquet", "by_*.parquet", "matches/*", "sums/*"]

@@ -17,11 +17,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..support.progress import progress_bar
 from ..support.storage import Place, written
+from ..support.work import progress_bar
 from .contents import Contents
-from .files import OpenedFiles, check_unchanged
-from .row_groups import FIRST, RowGroup
+from .files import FIRST, OpenedFiles, RowGroup, check_unchanged
 from .rows import gathered, in_key_order, keys_of, most_sorted, row_group_batches
 
 # The most ranges to which rows are dealt out at once, each with an open file.

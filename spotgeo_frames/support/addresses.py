@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import parse_qsl, quote
 
-from .errors import InputError, check_memory, first_line
-from .extras import check_extra
-from .secrets import without_secrets
+from .errors import InputError, check_memory, first_line, without_secrets
+from .packages import check_extra
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem

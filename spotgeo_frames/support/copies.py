@@ -95,8 +95,8 @@ def _fetched(name: str | Path, storage: Storage | None, stack: ExitStack) -> Cop
     from concurrent.futures import ThreadPoolExecutor  # imported here, as the others: little of what is read is fetched
     from tempfile import TemporaryDirectory
 
-    from .fetching import AT_ONCE
     from .storage import Listed, Place, bytes_of, found_at, is_local, place_of
+    from .work import AT_ONCE
     from .writing import writable
 
     def fetch(file: Listed, target: Path) -> None:

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from ..support.arrays import grouped, row_keys
 from ..support.errors import InputError
-from ..support.keys import grouped, row_keys
 from ..tables.columns import as_numbers
 from ..tables.joints import JOINTS
 from .families import HOTA_SUMS, POSE_SUMS, TRACK_SUMS

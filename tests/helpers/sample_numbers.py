@@ -14,7 +14,7 @@ import pandas as pd
 import spotgeo_frames as sf
 from helpers.commands import run_here
 from helpers.reference import PROJECT
-from spotgeo_frames.support.elementary import exp, log, log10
+from spotgeo_frames.support.arrays import exp, log, log10
 from spotgeo_frames.tables.joints import JOINTS
 
 DATA = PROJECT / "data"

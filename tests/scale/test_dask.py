@@ -16,7 +16,7 @@ from helpers.datasets import assert_same, file_of_row, in_files, once_deadly, po
 from helpers.problems import refused
 from helpers.store import store
 from spotgeo_frames.scale import contents, parts, results, sorted_copies
-from spotgeo_frames.support.pandas_versions import with_text
+from spotgeo_frames.support.pandas_tables import with_text
 
 distributed = pytest.importorskip("distributed")
 
@@ -183,9 +183,9 @@ def test_a_worker_that_sorts_is_killed(own_client: object, tmp_path: Path) -> No
         from contextlib import suppress
         from signal import SIGKILL
 
-        from spotgeo_frames.scale import cluster_sorting
+        from spotgeo_frames.scale import sorted_copies
 
-        unharmed = cluster_sorting.write_rows
+        unharmed = sorted_copies.write_rows
 
         def write(*arguments: object) -> None:
             with suppress(FileExistsError):
@@ -193,7 +193,7 @@ def test_a_worker_that_sorts_is_killed(own_client: object, tmp_path: Path) -> No
                 os.kill(os.getpid(), SIGKILL)
             unharmed(*arguments)
 
-        cluster_sorting.write_rows = write
+        sorted_copies.write_rows = write
 
     own_client.run(deadly)  # type: ignore[attr-defined]
     sorted_on(own_client, shuffled, tmp_path / "out", 300)

@@ -28,7 +28,7 @@ from helpers.problems import Place, assert_places, refused, warned
 from helpers.scenes import SCENES, Scene, grid
 from spotgeo_frames.presentation.folders.saved_folder import MANIFEST
 from spotgeo_frames.scale import blocks, parts, run, sorting
-from spotgeo_frames.support.pandas_versions import with_text
+from spotgeo_frames.support.pandas_tables import with_text
 
 
 @pytest.fixture

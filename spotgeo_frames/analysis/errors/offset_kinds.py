@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ...matching.rule import Rule
-from ...support.elementary import exp, log
+from ...support.arrays import exp, log
 from ...tables.match_sides import offsets
 from ...tables.schema import LARGEST_COORDINATE, SIDE_PREFIXES, has_boxes, pose_columns
 

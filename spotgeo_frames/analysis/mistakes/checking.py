@@ -36,19 +36,27 @@ from ...matching.rule import Rule
 from ...matching.similarity import Measure
 from ...matching.words import asked, asked_with_tracks, rule_of_tables
 from ...support.errors import InputError
-from ...support.pandas_versions import TEXT
+from ...support.pandas_tables import TEXT
 from ...tables.annotations import Annotations, as_annotations
 from ...tables.kinds import same_kind_as
 from ...tables.match_tables import match_dataframe
 from ...tables.table import Table
 from ..thresholds.track_sweeps import rule_with_identities
-from .correction_scores import Score, score
 from .corrections import GAIN
 from .identity_signs import identity_mistakes
 from .offset_signs import larger, late, offset
-from .repeat_signs import several_times, twice
-from .searches import corrected_mistakes, reach_of
-from .signs import Suspicion, capped, exchanged, lacking, no_class_shared, nothing_shared, without_truth
+from .searches import Score, corrected_mistakes, reach_of, score
+from .signs import (
+    Suspicion,
+    capped,
+    exchanged,
+    lacking,
+    no_class_shared,
+    nothing_shared,
+    several_times,
+    twice,
+    without_truth,
+)
 
 
 @same_kind_as("truth")

@@ -13,7 +13,7 @@ import pandas as pd
 
 from ...matching.alignment import align
 from ...matching.rule import Rule
-from ...support.elementary import log
+from ...support.arrays import log
 from ...tables.annotations import Annotations
 from ...tables.checks import decoded
 from ...tables.joints import COCO_SIGMAS, JOINTS, RAW_JOINTS

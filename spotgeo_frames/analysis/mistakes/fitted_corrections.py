@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...support.elementary import log
+from ...support.arrays import log
 from ...tables.annotations import Annotations
 from ...tables.checks import decoded
 from ...tables.messages import MOST_NAMED
 from .corrections import Correction, geometry, with_frames_shifted, with_names
-from .votes import FramePairs, frame_pairs, frame_votes, fullest, near, places_of
+from .evidence import FramePairs, frame_pairs, frame_votes, fullest, near, places_of
 
 # What is said of sequences that have each other's predictions.
 EXCHANGED = "sequences are exchanged"

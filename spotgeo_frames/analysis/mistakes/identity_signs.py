@@ -26,10 +26,9 @@ from ...tables.annotations import Annotations
 from ...tables.columns import dataframe_of, null_rows
 from ...tables.schema import FRAME_KEY, OBJECT_KEY, centres
 from ...tracking.identities import Identities, identify
-from .correction_scores import Score
-from .evidence import enough
+from .evidence import enough, of_one_joint
+from .searches import Score
 from .signs import Suspicion
-from .votes import of_one_joint
 
 # By what share of the steps that break an identity others have to be better.
 SHARE_MENDED = 0.25

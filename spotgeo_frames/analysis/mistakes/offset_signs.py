@@ -12,8 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ...matching.rule import Rule
-from ...support.elementary import log
-from ...support.keys import added_at, grouped, row_keys
+from ...support.arrays import added_at, grouped, log, row_keys
 from ...tables.annotations import Annotations
 from ...tables.match_sides import offsets
 from ...tables.messages import first_listed
@@ -21,10 +20,9 @@ from ...tables.schema import SIDE_PREFIXES, TP, centres, has_boxes
 from ..errors.offset_kinds import sizes_of
 from ..errors.offsets import bias
 from .corrections import with_frames_shifted
-from .evidence import enough
+from .evidence import enough, frame_votes, places_of
 from .fitted_corrections import scaled_by
 from .signs import SURE, F1Of, Suspicion
-from .votes import frame_votes, places_of
 
 # The least mean offset that is reported (px).
 LEAST_OFFSET = 0.35

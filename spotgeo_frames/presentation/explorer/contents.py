@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from ...matching.noted_rule import distance_rule
+from ...support.arrays import added_at, grouped, row_keys
 from ...support.errors import InputError
-from ...support.keys import added_at, grouped, row_keys
 from ...tables.columns import as_numbers
 from ...tables.schema import (
     BOX,

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...support.keys import added_at, grouped, row_keys
+from ...support.arrays import added_at, grouped, row_keys
 from ...tables.schema import FN, FP, FRAME_KEY, pose_joints
 
 MOST_ROWS = 300_000

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ...support.errors import InputError
-from ...support.keys import repeated, row_keys, stable_order
-from ...support.reading import check_no_nul
-from ...tables.schema import BOX, LARGEST_COORDINATE, LARGEST_EXACT_INTEGER
-from ..inspection import MOST_PROBLEMS, is_exact
+from ..support.arrays import repeated, row_keys, stable_order
+from ..support.errors import InputError
+from ..support.reading import check_no_nul
+from ..tables.schema import BOX, LARGEST_COORDINATE, LARGEST_EXACT_INTEGER
+from .inspection import MOST_PROBLEMS, is_exact
 
 if TYPE_CHECKING:
     import pyarrow as pa

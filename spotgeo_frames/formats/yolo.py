@@ -21,22 +21,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...support.addresses import Storage
-from ...support.copies import Copy, local_copy
-from ...support.errors import InputError
-from ...support.pandas_versions import TEXT
-from ...support.progress import progress
-from ...support.reading import read_bytes
-from ...tables.annotations import Annotations
-from ...tables.checks import check_frames
-from ...tables.inputs import YOLO_FILES, copy_state, note_source
-from ...tables.kinds import TableKind, as_kind, check_kind
-from ...tables.schema import BOX, FRAME_KEY
-from ...tables.table import Table
-from ..class_names import Names, categories, class_names, without_name
-from ..documents import MOST_PROBLEMS
-from .frame_files import NAMES_FILE, Key, Sizes, check_known, image_sizes, label_files
-from .label_lines import LARGEST_FILE, Labels, read_labels
+from ..support.addresses import Storage
+from ..support.copies import Copy, local_copy
+from ..support.errors import InputError
+from ..support.pandas_tables import TEXT
+from ..support.reading import read_bytes
+from ..support.work import progress
+from ..tables.annotations import Annotations
+from ..tables.checks import check_frames
+from ..tables.inputs import YOLO_FILES, copy_state, note_source
+from ..tables.kinds import TableKind, as_kind, check_kind
+from ..tables.schema import BOX, FRAME_KEY
+from ..tables.table import Table
+from .class_names import Names, categories, class_names, without_name
+from .documents import MOST_PROBLEMS
+from .yolo_files import LARGEST_FILE, NAMES_FILE, Key, Labels, Sizes, check_known, image_sizes, label_files, read_labels
 
 SIZE_COLUMNS = ["width", "height"]
 
