@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from ..support.addresses import base_name
 from ..support.copies import local_copy
-from ..support.errors import InputError
+from ..support.errors import InputError, check_none, noted_in
 from ..support.packages import entry_point, package_failure
 from ..support.reading import archive_names, readable
 from ..tables.annotations import Annotations, SideColumns, annotations_of, as_annotations, side_columns
@@ -245,10 +245,7 @@ def _all_of(readers: Sequence[Callable[[], Read]]) -> list[Read]:
     read: list[Read] = []
     problems: list[str] = []
     for reader in readers:
-        try:
+        with noted_in(problems):
             read.append(reader())
-        except InputError as error:
-            problems += error.problems
-    if problems:
-        raise InputError(list(dict.fromkeys(problems)))
+    check_none(dict.fromkeys(problems))
     return read

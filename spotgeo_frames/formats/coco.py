@@ -27,7 +27,7 @@ import pandas as pd
 from ..support.addresses import Storage
 from ..support.copies import local_copies
 from ..support.documents import convert, decode
-from ..support.errors import InputError
+from ..support.errors import InputError, check_none
 from ..support.pandas_tables import TEXT
 from ..support.reading import read_bytes
 from ..tables.annotations import Annotations
@@ -244,8 +244,7 @@ def coco_sides(
     problems += repeated_ids([annotation.id for annotation in document.annotations], place)
     problems += _problems(document.annotations, place, images, joints, boxes)
     problems += _problems(results, f"{predictions_path}: ", images, joints, boxes)
-    if problems:
-        raise InputError(problems)
+    check_none(problems)
     frames = _frames(images, document.images, f"{truth_path}: images")
     names = _category_names(document.categories)
     image_ids = [image.id for image in images]
@@ -261,9 +260,7 @@ def coco_sides(
         predictions = _with_joints(predictions, results, joints, "joint_score")
     geometry = BOX if boxes else ("x", "y")
     far = coordinate_problems(truth, geometry, str(truth_path))
-    far += coordinate_problems(predictions, geometry, str(predictions_path))
-    if far:
-        raise InputError(far)
+    check_none(far + coordinate_problems(predictions, geometry, str(predictions_path)))
     note_source(truth, truth_path, states[0])
     note_source(predictions, str(predictions_path), states[1])
     return Annotations(truth, frames), Annotations(predictions)

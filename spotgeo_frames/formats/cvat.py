@@ -22,7 +22,7 @@ import pandas as pd
 from ..support.addresses import Storage
 from ..support.copies import local_copy
 from ..support.documents import Element, read_elements
-from ..support.errors import InputError
+from ..support.errors import InputError, check_none
 from ..support.pandas_tables import TEXT
 from ..support.reading import LARGEST_UNPACKED, check_no_nul, read_archive, read_bytes
 from ..tables.annotations import Annotations
@@ -206,8 +206,7 @@ class Document:
             problems.append(f"{self.name}: meta: the task {what}")
         if not self._has_head:
             problems.append(f"{self.name}: has no <meta> with a task; {EXPORT}")
-        if problems:
-            raise InputError(problems)
+        check_none(problems)
 
     def size(self) -> tuple[float, float] | None:
         """The width and height (px) of the video, if the file tells."""

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from ..support.documents import BYTE_ORDER_MARK
-from ..support.errors import InputError
+from ..support.errors import check_none
 from ..tables.schema import LARGEST_EXACT_INTEGER
 from .inspection import Rounded, parsed
 
@@ -92,8 +92,7 @@ def check_ids(content: bytes, name: str, lists: Sequence[Listed]) -> None:
                 first = next(position for position, one in enumerate(ids) if isinstance(one, str))
                 problem = f"{ids[first]!r} is text, and others are numbers; make them the same"
                 problems.append(f"{place}[{first}].{field}: {problem}")
-    if problems:
-        raise InputError(problems)
+    check_none(problems)
 
 
 def _made_whole(items: Sequence[Any], field: str, written: Sequence[Mapping[str, Any]], place: str) -> list[str]:

@@ -53,7 +53,7 @@ from ..matching.similar_pairs import similar_pairs
 from ..matching.similarity import ROUNDING
 from ..support.addresses import Storage
 from ..support.copies import Copy, local_copies
-from ..support.errors import InputError
+from ..support.errors import InputError, check_none
 from ..support.reading import ini_section, readable
 from ..support.texts import is_file_name
 from ..support.work import progress
@@ -110,8 +110,7 @@ def read_folders(
         for future in progress(waiting, "reading", "file"):
             future.exception()  # waits; problems are gathered below, over all files
     problems = [problem for future in waiting for problem in getattr(future.exception(), "problems", [])]
-    if problems:
-        raise InputError(problems)
+    check_none(problems)
     rows = [future.result() for future in waiting]
     frames = _frames(truth_files, lengths, rows, truth_dir)
     truth = _table(rows[: len(truth_files)])
@@ -185,8 +184,7 @@ def _lengths(truth_dir: Path, files: Sequence[File]) -> dict[str, int]:
             problems.append(f"{path}: does not tell the sequence's length; lines with {wanted}, are needed")
         else:
             lengths[file.sequence] = length
-    if problems:
-        raise InputError(problems)
+    check_none(problems)
     return lengths
 
 
@@ -277,8 +275,7 @@ def write_motchallenge(annotations: Annotations | Table, folder: str | Path, *, 
     elif objects["object"].abs().max() >= LARGEST_EXACT_INTEGER:
         problems.append("annotations: column object: some are not below 2**53; number them otherwise")
     problems += _unwritable(objects, ["considered", "class_id", "visibility"] if truth else ["score"])
-    if problems:
-        raise InputError(problems)
+    check_none(problems)
     table = _fields(objects, truth)
     rows = table.groupby(objects["sequence"].astype(TEXT), sort=False).indices
     texts = {name: _text(table.iloc[rows.get(name, np.zeros(0, np.int64))]) for name in last.index}

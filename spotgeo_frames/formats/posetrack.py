@@ -49,7 +49,7 @@ from ..support.addresses import Storage
 from ..support.arrays import frame_keys, locate, ranges
 from ..support.copies import local_copies
 from ..support.documents import decode
-from ..support.errors import InputError
+from ..support.errors import check_none, noted_in
 from ..support.packages import check_extra
 from ..support.pandas_tables import TEXT
 from ..support.reading import readable
@@ -138,18 +138,13 @@ def read_folders(truth_dir: Path, prediction_dir: Path | None) -> Folders:
     names = [file.sequence for file in truth_files]
     prediction_files = [None] * len(names) if prediction_dir is None else _found(prediction_dir, names, truth_dir)
     pairs = list(zip(truth_files, prediction_files, strict=True))
-    images, truth, predictions, problems = [], [], [], []
-    for truth_file, prediction_file in progress(pairs, "reading", "sequence"):
-        try:
-            some_images, some_truth, some_predictions = _sequence(truth_file, prediction_file)
-        except InputError as error:
-            problems += error.problems
-            continue
-        images.append(some_images)
-        truth.append(some_truth)
-        predictions.append(some_predictions)
-    if problems:
-        raise InputError(problems)
+    read: list[tuple[list[_Image], _People, _People]] = []
+    problems: list[str] = []
+    for files in progress(pairs, "reading", "sequence"):
+        with noted_in(problems):
+            read.append(_sequence(*files))
+    check_none(problems)
+    images, truth, predictions = zip(*read, strict=True)
     frames, regions = _frames(images, truth)
     tables = _table(truth, "head_size"), _table(predictions, "score")
     return Folders(*tables, frames, regions, names)
@@ -180,12 +175,9 @@ def _sequence(truth_file: File, prediction_file: File | None) -> tuple[list[_Ima
     documents = []
     files = [file for file in (truth_file, prediction_file) if file is not None]
     for file in files:
-        try:
+        with noted_in(problems):
             documents.append(decode(file.read(), _Document, file.name))
-        except InputError as error:
-            problems += error.problems
-    if problems:
-        raise InputError(problems)
+    check_none(problems)
     truth, predictions = documents if prediction_file else (*documents, _Document(documents[0].images, []))
     problems += _image_problems(truth, truth_file.name)
     problems += repeated_ids([image.id for image in truth.images], f"{truth_file.name}: images")
@@ -197,8 +189,7 @@ def _sequence(truth_file: File, prediction_file: File | None) -> tuple[list[_Ima
     for document, file in zip(documents, files, strict=True):
         problems += _category_problems(document, file.name)
         problems += _person_problems(document.annotations, file.name, place, labelled, document is truth)
-    if problems:
-        raise InputError(problems[:MOST_PROBLEMS])
+    check_none(problems[:MOST_PROBLEMS])
     return truth.images, _people(truth.annotations, place, True), _people(predictions.annotations, place, False)
 
 

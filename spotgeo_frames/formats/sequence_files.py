@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from ..support.copies import Copy
-from ..support.errors import InputError
+from ..support.errors import InputError, check_none
 from ..support.reading import archive_names, read_archive, read_bytes, readable
 from ..support.texts import is_text
 
@@ -143,6 +143,5 @@ def of_sequences(
     problems += [
         f"{file.name}: there is no sequence {name} in {truth_dir}" for name, file in found.items() if name not in known
     ]
-    if problems:
-        raise InputError(problems)
+    check_none(problems)
     return [found[name] for name in sequences]

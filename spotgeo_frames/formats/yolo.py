@@ -23,7 +23,7 @@ import pandas as pd
 
 from ..support.addresses import Storage
 from ..support.copies import Copy, local_copy
-from ..support.errors import InputError
+from ..support.errors import InputError, check_none, noted_in
 from ..support.pandas_tables import TEXT
 from ..support.reading import read_bytes
 from ..support.work import progress
@@ -121,8 +121,7 @@ def read_yolo(
         by_class = class_names(_names_beside(copy) if names is None else names, "read_yolo")
         read = _read(files)
     problems = _problems(files, read, by_class, identities)
-    if problems:
-        raise InputError(problems)
+    check_none(problems)
     objects = _objects(known, read, by_class, identities)
     note_source(objects, copy.name, state, sum(len(of_file.box) for of_file in read.values()))
     return as_kind(Annotations(objects, _frames(known, frames)), kind)
@@ -186,14 +185,11 @@ def _read(files: Mapping[Key, Path]) -> dict[Key, Labels]:
     read: dict[Key, Labels] = {}
     problems: list[str] = []
     for key, path in progress([*files.items()], "reading", "file"):
-        try:
+        with noted_in(problems):
             read[key] = read_labels(read_bytes(path, LARGEST_FILE), str(path))
-        except InputError as error:
-            problems += error.problems
         if len(problems) >= MOST_PROBLEMS:
             break
-    if problems:
-        raise InputError(problems)
+    check_none(problems)
     return read
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..support.errors import InputError, check_memory, first_line
+from ..support.errors import InputError, check_memory, check_none, first_line, noted_in
 from ..support.packages import check_extra
 from ..support.reading import check_no_nul, check_regular, files_below, readable
 from ..support.texts import is_text
@@ -84,14 +84,11 @@ def image_sizes(folder: Path, videos: bool) -> dict[Key, Sizes]:
         raise InputError(f"{folder}: has no images ({', '.join(IMAGE_ENDINGS)})")
     files = _by_key(found, folder, videos)
     sizes: dict[Key, Sizes] = {}
-    problems = []
+    problems: list[str] = []
     for key, path in progress([*files.items()], "looking at images", "image"):
-        try:
+        with noted_in(problems):
             sizes[key] = Sizes(*_size(path), path.relative_to(folder).as_posix())
-        except InputError as error:
-            problems += error.problems
-    if problems:
-        raise InputError(problems)
+    check_none(problems)
     return sizes
 
 
@@ -141,8 +138,7 @@ def _by_key(paths: Sequence[Path], folder: Path, videos: bool) -> dict[Key, Path
             problems.append(f"{path}: is of the same frame as {by_key[key]}: {shown(key)}")
         else:
             by_key[key] = path
-    if problems:
-        raise InputError(problems)
+    check_none(problems)
     return dict(sorted(by_key.items()))
 
 
@@ -174,8 +170,7 @@ def shown(key: Key) -> str:
 def check_known(labels: Mapping[Key, Path], known: Mapping[Key, Sizes], where: str) -> None:
     """Raises InputError for label files of frames that are not known; `where` says what was looked through."""
     problems = [f"{path}: {where} has no {shown(key)}" for key, path in labels.items() if key not in known]
-    if problems:
-        raise InputError(problems)
+    check_none(problems)
 
 
 # The fields of a line without score and identity, and of one with both.
@@ -226,8 +221,7 @@ def read_labels(content: bytes, name: str) -> Labels:
             break
     if len(rows) > MOST_LINES:
         problems.append(f"{name}: has more than {MOST_LINES:,} lines")
-    if problems:
-        raise InputError(problems)
+    check_none(problems)
     values = np.array(rows, np.float64).reshape(-1, N_ALL + 1)
     return Labels(values[:, 0], values[:, 1:5], values[:, 5], values[:, 6], values[:, 7], np.array(numbers, np.int64))
 

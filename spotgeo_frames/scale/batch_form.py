@@ -13,7 +13,7 @@ import numpy as np
 
 from ..matching.rule import Rule
 from ..matching.words import Geometry, Words, rule_for
-from ..support.errors import InputError
+from ..support.errors import check_none
 from ..tables.messages import listed
 from ..tables.schema import BOX
 
@@ -66,8 +66,7 @@ def common_form(name: str, known: Form, *others: Form) -> Form:
     """
     for new in others:
         problems = _differences(name, known, new)
-        if problems:
-            raise InputError(problems)
+        check_none(problems)
         both = Form({**known.columns, **new.columns}, {**known.text, **new.text})
         known = known if both == known else both
     return known

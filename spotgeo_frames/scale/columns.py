@@ -8,7 +8,7 @@ from ..matching.rule import Rule
 from ..matching.similarity import Measure
 from ..matching.words import Geometry, Words, rule_for
 from ..support.addresses import Storage
-from ..support.errors import InputError
+from ..support.errors import check_none, noted_in
 from ..tables.schema import FRAME_KEY, PREFIXES
 from .contents import ON_ERROR, Contents, contents_of
 from .listing import in_files
@@ -38,15 +38,12 @@ def opened(
         raise ValueError(f"on_error is {on_error!r}; {' or '.join(map(repr, ON_ERROR))} is needed")
     datasets = {"truth": truth, "predictions": predictions} | ({} if frames is None else {"frames": frames})
     required = required_columns(similarity)
-    contents, problems = {}, []
+    contents, problems = {}, list[str]()
     with in_files(datasets) as files:
         for side, dataset in files.items():
-            try:
+            with noted_in(problems):
                 contents[side] = contents_of(dataset, required[side], on_error, storage)
-            except InputError as error:
-                problems += error.problems
-        if problems:
-            raise InputError(problems)
+        check_none(problems)
         check_alike(contents)
         yield contents
 
@@ -109,8 +106,7 @@ def check_alike(contents: Mapping[str, Contents]) -> None:
                     problems.append(f"{other.name}: {problem}")
     if not problems:
         problems = _apart(contents)
-    if problems:
-        raise InputError(problems)
+    check_none(problems)
 
 
 def _apart(contents: Mapping[str, Contents]) -> list[str]:

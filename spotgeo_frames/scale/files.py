@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from ..support.errors import InputError, check_memory
+from ..support.errors import check_memory, check_none
 from ..support.storage import Listed, Place, files_below, is_local, listed
 from ..support.work import AT_ONCE, Fetching
 
@@ -119,8 +119,7 @@ def check_unchanged(files: Iterable[File]) -> None:
             which = " and ".join(name for name, now, then in zip(STATE, state, file.state, strict=True) if now != then)
             advice = "leave the files alone during a run, and start it anew"
             problems.append(f"{file.place.name}: was changed during the run ({which} differ); {advice}")
-    if problems:
-        raise InputError(problems)
+    check_none(problems)
 
 
 def _now(files: Sequence[File]) -> dict[str, FileState]:

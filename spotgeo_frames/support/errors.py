@@ -6,7 +6,8 @@ system that is made of it needs them, and no message, file or heading has them.
 
 import errno
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 # An address with one slash has been a Path. The first user name is one of a sound address. The second is followed by a
 # password with characters that no address may have, such as a slash, so it ends at the last @; a port is no password.
@@ -73,6 +74,22 @@ class InputError(ValueError):
 
 class SliceError(InputError):
     """A column to slice by that does not exist, or cannot be divided into bins."""
+
+
+def check_none(problems: Iterable[str]) -> None:
+    """Raises InputError with these problems, unless there are none."""
+    listed = list(problems)
+    if listed:
+        raise InputError(listed)
+
+
+@contextmanager
+def noted_in(problems: list[str]) -> Iterator[None]:
+    """A context that an InputError ends, whose problems are added to these, to be told together with others."""
+    try:
+        yield
+    except InputError as error:
+        problems += error.problems
 
 
 def lacks_memory(error: BaseException) -> bool:
