@@ -7,9 +7,8 @@ import pandas as pd
 
 from ..scale.columns import dataset_rule, opened
 from ..scale.datasets import summaries, track_dataset
-from ..scale.run import RunOptions
+from ..scale.run import RunOptions, connected
 from ..scale.sorted_copies import repartitioned
-from ..scale.workers import connected
 from ..support.addresses import shown
 from ..support.storage import place_of, write_all
 from ..tables.bins import CheckedBins

@@ -13,8 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
-from ..support.addresses import base_name
-from ..support.copies import local_copy
+from ..support.addresses import base_name, local_copy
 from ..support.errors import InputError, check_none, noted_in
 from ..support.packages import entry_point, package_failure
 from ..support.reading import archive_names, readable

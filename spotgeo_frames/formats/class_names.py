@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..support.copies import local_copy
+from ..support.addresses import local_copy
 from ..support.errors import InputError, first_line
 from ..support.packages import check_extra
 from ..support.pandas_tables import TEXT

@@ -24,8 +24,7 @@ import msgspec
 import numpy as np
 import pandas as pd
 
-from ..support.addresses import Storage
-from ..support.copies import local_copies
+from ..support.addresses import Storage, local_copies
 from ..support.documents import convert, decode
 from ..support.errors import InputError, check_none
 from ..support.pandas_tables import TEXT

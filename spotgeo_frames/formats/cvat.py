@@ -19,8 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..support.addresses import Storage
-from ..support.copies import local_copy
+from ..support.addresses import Storage, local_copy
 from ..support.documents import Element, read_elements
 from ..support.errors import InputError, check_none
 from ..support.pandas_tables import TEXT

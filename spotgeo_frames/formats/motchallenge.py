@@ -51,8 +51,7 @@ from ..matching.assignment import Entries, heaviest
 from ..matching.pairs import SIMILAR_AT_ONCE, Pairs, frame_chunks, join_pairs
 from ..matching.similar_pairs import similar_pairs
 from ..matching.similarity import ROUNDING
-from ..support.addresses import Storage
-from ..support.copies import Copy, local_copies
+from ..support.addresses import Copy, Storage, local_copies
 from ..support.errors import InputError, check_none
 from ..support.reading import ini_section, readable
 from ..support.texts import is_file_name

@@ -15,8 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..support.addresses import Storage
-from ..support.copies import local_copy
+from ..support.addresses import Storage, local_copy
 from ..support.errors import InputError
 from ..support.pandas_tables import own_copy
 from ..support.reading import LARGEST_UNPACKED, check_no_nul, check_utf8, files_below, read_bytes, readable

@@ -45,9 +45,8 @@ import msgspec
 import numpy as np
 import pandas as pd
 
-from ..support.addresses import Storage
+from ..support.addresses import Storage, local_copies
 from ..support.arrays import frame_keys, locate, ranges
-from ..support.copies import local_copies
 from ..support.documents import decode
 from ..support.errors import check_none, noted_in
 from ..support.packages import check_extra

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from ..support.copies import Copy
+from ..support.addresses import Copy
 from ..support.errors import InputError, check_none
 from ..support.reading import archive_names, read_archive, read_bytes, readable
 from ..support.texts import is_text

@@ -24,9 +24,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from ..support.addresses import Storage, base_name
+from ..support.addresses import Storage, base_name, local_copy
 from ..support.arrays import distinct, frame_keys, locate, row_keys
-from ..support.copies import local_copy
 from ..support.documents import BYTE_ORDER_MARK, collector_paused
 from ..support.errors import InputError
 from ..support.reading import read_bytes

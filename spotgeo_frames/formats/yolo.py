@@ -21,8 +21,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..support.addresses import Storage
-from ..support.copies import Copy, local_copy
+from ..support.addresses import Copy, Storage, local_copy
 from ..support.errors import InputError, check_none, noted_in
 from ..support.pandas_tables import TEXT
 from ..support.reading import read_bytes

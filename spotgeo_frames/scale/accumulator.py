@@ -23,19 +23,23 @@ from ..support.errors import InputError
 from ..tables.annotations import SideColumns
 from ..tables.kinds import TableKind, as_kind, kind_of, taking_kind
 from ..tables.messages import listed
-from .batch_form import (
+from .batch_sums import BatchSums, Evaluated, evaluate, joined_matches
+from .batches import (
     NO_FORM,
     Codes,
     Form,
     FrameCode,
+    Given,
+    PlainSide,
+    SeenSides,
     coded_keys,
     common_form,
     frame_code,
+    joined_sides,
+    read_batch,
     rule_of_form,
     sequence_and_frame,
 )
-from .batch_sums import BatchSums, Evaluated, evaluate, joined_matches
-from .batches import Given, PlainSide, SeenSides, joined_sides, read_batch
 
 # Plain batches wait until both sides together have so many rows, or until so many batches wait: each takes about 2 kB,
 # even without a row.

@@ -52,13 +52,6 @@ class Block(NamedTuple):
     name: str
 
 
-class Blocks(NamedTuple):
-    """A block of each side, of the same frames, and those of their sequences that have frames in other blocks, too."""
-
-    sides: dict[str, Block]
-    cut: frozenset[Any]
-
-
 class OutOfOrderError(Exception):
     """The rows of a row group are not in the order of their sequences, or of the frames of a long sequence."""
 
@@ -110,8 +103,12 @@ class _Chain:
         return taken
 
 
-def read_blocks(part: Part, sources: Mapping[str, Source], *, in_memory: bool = False) -> Iterator[Blocks]:
+def read_blocks(
+    part: Part, sources: Mapping[str, Source], *, in_memory: bool = False
+) -> Iterator[tuple[dict[str, Block], frozenset[Any]]]:
     """Yields the rows of each side, in blocks that never split a frame; a side may have no rows in a block.
+
+    With each block of both sides come those of its sequences that have frames in other blocks, too.
 
     Only long sequences are split. The frontier of a chain is the least sequence, or frame of a long sequence, that it
     may still bring; what comes before all frontiers is complete. A row group is read to its end even if only its
@@ -134,7 +131,7 @@ def read_blocks(part: Part, sources: Mapping[str, Source], *, in_memory: bool = 
             del taken  # so that the caller can free the blocks
             # The frontier may lie beyond the part, in a row group that has rows of the next part, too.
             end = min((key for key in (cut, part.high) if key is not None), default=None)
-            yield Blocks(blocks, frozenset(key[0] for key in (begin, end) if key is not None and key[1] > FIRST))
+            yield blocks, frozenset(key[0] for key in (begin, end) if key is not None and key[1] > FIRST)
             begin = end
             del blocks
         elif unfinished:  # a sequence of more rows than a block
@@ -303,22 +300,13 @@ def _n_before(rows: pa.Table, key: Key) -> int:
 Sides = tuple[SideColumns, SideColumns]
 
 
-class Checked(NamedTuple):
-    """A block whose rows are checked: how many rows each side has, and the excluded sequences among them.
-
-    `sides` are both sides without what is left out, or None if nothing else is there. `cut` is that of the block.
-    """
-
-    n_rows: dict[str, int]
-    excluded: list[Any]
-    sides: Sides | None
-    cut: Collection[Any]
-
-
 def checked_blocks(
     part: Part, sources: Mapping[str, Source], exclude: Sequence[Any], *, in_memory: bool
-) -> Iterator[Checked]:
+) -> Iterator[tuple[dict[str, int], list[Any], Sides | None, Collection[Any]]]:
     """The blocks of a part as `read_blocks` yields them, checked, without the sequences to leave out.
+
+    Each comes as how many rows each side has, the excluded sequences among them, both sides without what is left out,
+    or None if nothing else is there, and those of its sequences that have frames in other blocks.
 
     Raises InputError if rows are wrong, and what `read_blocks` raises.
     """
@@ -326,7 +314,7 @@ def checked_blocks(
         n_rows = {side: len(block.rows) for side, block in blocks.items()}
         kept = {side: block._replace(rows=kept_rows(block.rows, exclude, part.gaps)) for side, block in blocks.items()}
         sides = _sides(kept) if any(len(block.rows) for block in kept.values()) else None
-        yield Checked(n_rows, _excluded(blocks, exclude), sides, cut)
+        yield n_rows, _excluded(blocks, exclude), sides, cut
         del blocks, kept, sides  # before the next ones are read
 
 

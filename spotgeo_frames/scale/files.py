@@ -163,14 +163,6 @@ class Expected(NamedTuple):
     at_once: int
 
 
-class Fetched(NamedTuple):
-    """A row group that was read ahead from a store: its position, the footer of its file, and its rows in batches."""
-
-    position: int
-    footer: Footer
-    batches: list[Any]
-
-
 class OpenedFiles:
     """Reads the row groups of files one after the other, and parses the footer of each file once.
 
@@ -206,8 +198,8 @@ class OpenedFiles:
         self._size -= 0 if footer is None else footer.metadata.serialized_size
         fetched = self._expected.take(file.place.path)
         if fetched is not None:
-            footer = fetched.footer
-            self._fetched[file.place.path, fetched.position] = fetched.batches
+            position, footer, batches = fetched
+            self._fetched[file.place.path, position] = batches
         if footer is None:
             footer = _known_footer(file)
         self._footers[file.place.path] = footer
@@ -274,12 +266,15 @@ def _whole_group(footer: Footer, position: int, columns: Sequence[str], at_once:
     yield from group.to_batches(columns=list(columns), batch_size=at_once, use_threads=False)
 
 
-def _fetched(group: Expected) -> Fetched:
-    """A row group, in a request for those of the columns that it has, after one for the footer unless that is kept."""
+def _fetched(group: Expected) -> tuple[int, Footer, list[Any]]:
+    """A row group's position, the footer of its file, and its rows in batches, which are read ahead from a store.
+
+    There is a request for those of the columns that it has, after one for the footer unless that is kept.
+    """
     footer = _known_footer(group.file)
     there = {*footer.schema.names}.difference(group.file.partition)
     names = [name for name in group.columns if name in there]
-    return Fetched(group.position, footer, list(_whole_group(footer, group.position, names, group.at_once)))
+    return group.position, footer, list(_whole_group(footer, group.position, names, group.at_once))
 
 
 def _packed_size(footer: Footer, position: int, columns: Sequence[str]) -> int:

@@ -5,7 +5,7 @@ dataset is read several times and in several places at once, which a stream of r
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -149,16 +149,17 @@ def _write(reader: pa.RecordBatchReader, path: Path) -> None:
     import pyarrow.parquet as pq
 
     with pq.ParquetWriter(path, reader.schema, write_page_checksum=True) as writer:
+        for rows in together((pa.Table.from_batches([batch], reader.schema) for batch in reader), GROUP_ROWS):
+            writer.write_table(rows, row_group_size=GROUP_ROWS)
 
-        def write() -> None:
-            writer.write_table(pa.Table.from_batches(waiting, reader.schema), row_group_size=GROUP_ROWS)
 
-        waiting: list[pa.RecordBatch] = []
-        n_waiting = 0
-        for batch in reader:
-            waiting.append(batch)
-            n_waiting += len(batch)
-            if n_waiting >= GROUP_ROWS:
-                write()
-                waiting, n_waiting = [], 0
-        write()
+def together(batches: Iterable[pa.Table], n_rows: int) -> Iterator[pa.Table]:
+    """The rows of batches, at least `n_rows` at a time but for the last."""
+    waiting: list[pa.Table] = []
+    for batch in batches:
+        waiting.append(batch)
+        if sum(map(len, waiting)) >= n_rows:
+            yield pa.concat_tables(waiting)
+            waiting = []
+    if waiting:
+        yield pa.concat_tables(waiting)

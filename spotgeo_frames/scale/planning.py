@@ -31,8 +31,7 @@ from .blocks import Source, block_rows, wrong_statistics
 from .contents import BATCH_ROWS, CANNOT_SKIP, Contents, contents_of
 from .files import FIRST, LAST, OpenedFiles, RowGroup
 from .parts import Part, out_of_order, parts_of
-from .rows import UnreadableError, most_sorted, row_group_batches
-from .sorting import write_sorted
+from .rows import UnreadableError, most_sorted, row_group_batches, write_sorted
 
 # About how many sequences are compared at a time to find the row groups that share some.
 AT_A_TIME = 1 << 18

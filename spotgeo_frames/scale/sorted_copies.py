@@ -21,6 +21,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..support.addresses import Storage, is_address
+from ..support.arrays import chunks
 from ..support.errors import InputError
 from ..support.reading import readable
 from ..support.storage import READ_BYTES, Place, is_local, local_paths, make_folder, place_of, sizes, written
@@ -29,17 +30,19 @@ from ..support.work import AT_ONCE, progress_bar
 from ..support.writing import check_inputs_kept, check_new_folder, writable
 from .contents import Contents, check_outside, contents_of
 from .files import RowGroup, check_unchanged
-from .listing import in_files
-from .rows import keys_of, most_sorted, sequence_schema
-from .sorting import batches_of, by_range, cuts_of, part_name, sampled, sorted_ranges, write_rows, write_sorted
-from .workers import check_client, on_cluster
-
-
-class Sorting(NamedTuple):
-    """What the tasks share: the columns, and the folder to write to."""
-
-    schema: pa.Schema
-    scratch: Place
+from .listing import in_files, together
+from .rows import (
+    batches_of,
+    by_range,
+    cuts_of,
+    most_sorted,
+    part_name,
+    sampled,
+    sequence_schema,
+    write_sorted,
+    written_ranges,
+)
+from .run import check_client, on_cluster
 
 
 class Section(NamedTuple):
@@ -57,22 +60,24 @@ def sorted_on_cluster(client: Any, contents: Contents, scratch: Place) -> list[P
     Messages call that folder by its name, which may be that of the folder which the files are for. Raises InputError
     if the dataset cannot be read or changes, a worker does not reach the files, or workers die again and again.
     """
-    sorting, n_rows, most = Sorting(contents.schema, scratch), contents.n_rows, most_sorted([contents.schema])
-    tasks = list(enumerate(_divided(contents.groups, most)))
+    schema, groups, n_rows, most = contents.schema, contents.groups, contents.n_rows, most_sorted([contents.schema])
+    # As many row groups as have at most `most` rows, or a single one that has more.
+    divided = chunks(np.array([group.n_rows for group in groups]), most)
+    tasks = [(number, groups[first:last]) for number, (first, last) in enumerate(divided)]
     make_folder(scratch.inside("sorted"))
     with progress_bar(2 * n_rows, "sorting", "row") as advance:
         samples = on_cluster(client, partial(_sampled, n_rows=n_rows), tasks) if n_rows > most else []
         cuts = cuts_of(samples, n_rows, most) if samples else []
         dealt = on_cluster(
             client,
-            partial(_dealt, cuts=cuts, sorting=sorting),
+            partial(_dealt, cuts=cuts, schema=schema, scratch=scratch),
             tasks,
             lambda task: advance(sum(group.n_rows for group in task[1])),
         )
         ranges = [[section for of_task in dealt for section in of_task[range_]] for range_ in range(len(cuts) + 1)]
         files = on_cluster(
             client,
-            partial(_sorted, sorting=sorting),
+            partial(_sorted, schema=schema, scratch=scratch),
             [(number, sections) for number, sections in enumerate(ranges) if sections],
             lambda task: advance(sum(section.n_rows for section in task[1])),
         )
@@ -80,25 +85,12 @@ def sorted_on_cluster(client: Any, contents: Contents, scratch: Place) -> list[P
     return [place for of_range in files for place in of_range]
 
 
-def _divided(groups: Iterable[RowGroup], most: int) -> list[list[RowGroup]]:
-    """The row groups by task: as many as have at most `most` rows, or a single one that has more."""
-    tasks: list[list[RowGroup]] = []
-    n_rows = most
-    for group in groups:
-        if n_rows + group.n_rows > most:
-            tasks.append([])
-            n_rows = 0
-        tasks[-1].append(group)
-        n_rows += group.n_rows
-    return tasks
-
-
 def _sampled(task: tuple[int, list[RowGroup]], n_rows: int) -> pa.Array:
     """A sample of the sequences in the row groups of a task, of which all tasks have `n_rows` rows."""
     _, groups = task
     with _unchanged(groups):
         schema = sequence_schema(groups[0])
-        return sampled(batches_of(groups, schema, most_sorted([schema]) // 4), n_rows, "sequence")
+        return sampled(batches_of(groups, schema), n_rows, "sequence")
 
 
 @contextmanager
@@ -111,22 +103,24 @@ def _unchanged(groups: Iterable[RowGroup]) -> Iterator[None]:
         raise
 
 
-def _check_shared(sorting: Sorting) -> None:
+def _check_shared(scratch: Place) -> None:
     """Raises InputError if a worker does not see the folder to write to."""
-    if is_local(sorting.scratch) and not os.path.isdir(sorting.scratch.path):
+    if is_local(scratch) and not os.path.isdir(scratch.path):
         advice = "let workers share it, by the same name, or give the address of a store"
-        raise InputError(f"{sorting.scratch.name}: a worker does not see its disk; {advice}")
+        raise InputError(f"{scratch.name}: a worker does not see its disk; {advice}")
 
 
-def _dealt(task: tuple[int, list[RowGroup]], cuts: Sequence[Any], sorting: Sorting) -> list[list[Section]]:
+def _dealt(
+    task: tuple[int, list[RowGroup]], cuts: Sequence[Any], schema: pa.Schema, scratch: Place
+) -> list[list[Section]]:
     """Writes the rows of a task to a file, divided into ranges; returns where those of each range are."""
     number, groups = task
-    _check_shared(sorting)
-    place, start, most = sorting.scratch.inside(f"rows-{number:05}.arrow"), 0, most_sorted([sorting.schema])
+    _check_shared(scratch)
+    place, start = scratch.inside(f"rows-{number:05}.arrow"), 0
     sections: list[list[Section]] = [[] for _ in range(len(cuts) + 1)]
     with written(place) as stream, _unchanged(groups):
-        for together in _together(batches_of(groups, sorting.schema, most // 4), most):
-            rows, counts = by_range(together, cuts)
+        for rows_of_task in together(batches_of(groups, schema), most_sorted([schema])):
+            rows, counts = by_range(rows_of_task, cuts)
             ends = np.cumsum(counts)
             for range_ in np.flatnonzero(counts).tolist():
                 content = _packed(rows.slice(ends[range_] - counts[range_], counts[range_]))
@@ -134,18 +128,6 @@ def _dealt(task: tuple[int, list[RowGroup]], cuts: Sequence[Any], sorting: Sorti
                 sections[range_].append(Section(place, start, content.size, int(counts[range_])))
                 start += content.size
     return sections
-
-
-def _together(batches: Iterable[pa.Table], n_rows: int) -> Iterator[pa.Table]:
-    """The rows of batches, at least `n_rows` at a time but for the last."""
-    waiting: list[pa.Table] = []
-    for batch in batches:
-        waiting.append(batch)
-        if sum(map(len, waiting)) >= n_rows:
-            yield pa.concat_tables(waiting)
-            waiting = []
-    if waiting:
-        yield pa.concat_tables(waiting)
 
 
 def _packed(rows: pa.Table) -> pa.Buffer:
@@ -169,18 +151,15 @@ def _unpacked(sections: Iterable[Section]) -> Iterator[pa.Table]:
         yield rows
 
 
-def _sorted(task: tuple[int, list[Section]], sorting: Sorting) -> list[Place]:
+def _sorted(task: tuple[int, list[Section]], schema: pa.Schema, scratch: Place) -> list[Place]:
     """Writes the rows of a range, sorted; returns the files in their order, one unless there are too many rows."""
     number, sections = task
-    _check_shared(sorting)
-    n_rows, files = sum(section.n_rows for section in sections), list[Place]()
+    _check_shared(scratch)
+    batches, n_rows = partial(_unpacked, sections), sum(section.n_rows for section in sections)
     with TemporaryDirectory() as name:
-        batches, most = partial(_unpacked, sections), most_sorted([sorting.schema])
-        keys = keys_of(sorting.schema)
-        for rows in sorted_ranges(batches, n_rows, most, Path(name), lambda n_more: None, keys):
-            files.append(sorting.scratch.inside("sorted", f"{number:05}-{part_name(len(files))}"))
-            write_rows(rows, sorting.schema, files[-1], lambda n_more: None)
-    return files
+        return written_ranges(
+            batches, n_rows, schema, Path(name), lambda of: scratch.inside("sorted", f"{number:05}-{part_name(of)}")
+        )
 
 
 def repartition_by_sequence(

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..support.copies import Copy
+from ..support.addresses import Copy
 from ..support.reading import files_below
 from ..support.texts import name_as_text
 from .columns import Columns, columns_of, dataframe_of, is_wide

@@ -8,7 +8,7 @@ import pytest
 
 import spotgeo_frames as sf
 from spotgeo_frames.analysis.mistakes.corrections import of_numbers, of_places
-from spotgeo_frames.analysis.mistakes.searches import (
+from spotgeo_frames.analysis.mistakes.scores import (
     best_correction,
     gained_objects,
     highest_f1,

@@ -18,7 +18,7 @@ import spotgeo_frames as sf
 from helpers.datasets import assert_same, in_files, points, tracks, write
 from helpers.problems import refused, warned
 from helpers.scenes import objects
-from spotgeo_frames.scale import blocks, parts, planning, sorting
+from spotgeo_frames.scale import blocks, parts, planning
 from spotgeo_frames.scale.contents import contents_of
 from spotgeo_frames.scale.files import OpenedFiles, RowGroup
 from spotgeo_frames.support import memory
@@ -34,7 +34,7 @@ def shrink(patch: pytest.MonkeyPatch, n_rows: int) -> None:
     patch.setattr(parts, "LEAST_ROWS", n_rows)
     patch.setattr(blocks, "BLOCK_ROWS", n_rows // 2)
     patch.setattr("spotgeo_frames.scale.rows.SORTED_ROWS", 2 * n_rows)
-    patch.setattr(sorting, "MOST_RANGES", 4)
+    patch.setattr("spotgeo_frames.scale.rows.MOST_RANGES", 4)
 
 
 # What tells the user that a sequence is on one side only is no matter here.
@@ -129,9 +129,9 @@ def test_a_long_sequence_is_read_in_blocks_like_others(
     """So half of all rows in one sequence take at most half as much memory again."""
     read, sizes = blocks.read_blocks, list[int]()
 
-    def noting(*arguments: Any, **options: Any) -> Iterator[blocks.Blocks]:
+    def noting(*arguments: Any, **options: Any) -> Iterator[Any]:
         for found in read(*arguments, **options):
-            sizes.append(sum(len(block.rows) for block in found.sides.values()))
+            sizes.append(sum(len(block.rows) for block in found[0].values()))
             yield found
 
     monkeypatch.setattr(blocks, "read_blocks", noting)

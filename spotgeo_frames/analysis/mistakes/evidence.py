@@ -131,21 +131,12 @@ def fullest(values: np.ndarray, weight: np.ndarray, width: float) -> Peak | None
     return Peak(np.median(values[inside], axis=0), float(votes[best]), float(n_next))
 
 
-class FrameVotes(NamedTuple):
-    """For each count of frames that a prediction may be late by: how many objects agree, and how far off (px).
+def frame_votes(truth: pd.DataFrame, claims: pd.DataFrame, reach: float) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Compares sampled predictions with the truths of all frames of their sequence, up to `reach` px away.
 
-    `later` (D,) is what is added to frames, in order; `n_objects` and `distance` (D,) are the count of objects near
-    a truth then, and the median distance from it. `of_sequences` has both for each `sequence` and `later`.
+    For each count of frames that a prediction may be late by, `later`, in order: how many objects are near a truth
+    then, `n_objects`, and the median `distance` (px) from it. The second table has both for each `sequence`.
     """
-
-    later: np.ndarray
-    n_objects: np.ndarray
-    distance: np.ndarray
-    of_sequences: pd.DataFrame
-
-
-def frame_votes(truth: pd.DataFrame, claims: pd.DataFrame, reach: float) -> FrameVotes:
-    """Compares sampled predictions with the truths of all frames of their sequence, up to `reach` px away."""
     frames = truth.groupby("sequence")["frame"].nunique()
     voters = sampled(claims, len(truth) / max(len(frames), 1))
     pairs = near(truth.assign(frame=0), voters.assign(frame=0), reach)
@@ -164,8 +155,7 @@ def frame_votes(truth: pd.DataFrame, claims: pd.DataFrame, reach: float) -> Fram
         votes.groupby(by, observed=True).agg({"n_objects": "sum", "distance": "median"}).reset_index()
         for by in ("later", ["sequence", "later"])
     )
-    columns = [of_all[name].to_numpy() for name in ("later", "n_objects", "distance")]
-    return FrameVotes(columns[0], columns[1], columns[2], of_sequences)
+    return of_all, of_sequences
 
 
 def near(truth: pd.DataFrame, claims: pd.DataFrame, reach: float) -> tuple[np.ndarray, np.ndarray]:

@@ -9,19 +9,18 @@ radius there are far more than within the ring around it, for the same area. Of 
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from ...matching.alignment import Aligned
 from ...matching.left_out import classes_apart
-from ...tables.annotations import Annotations
 from ...tables.messages import first_listed
 from ...tables.schema import FRAME_KEY, OBJECT_KEY, frame_columns, has_boxes
 from .corrections import GAIN, geometry
 from .evidence import enough, near, of_one_joint, places_of
+from .scores import Case, Suspicion
 
 # The confidence that a sign is not chance.
 SURE = 0.999
@@ -48,41 +47,30 @@ FULL, NEARLY_ALL_FULL, FEW_IN_FRAME = 0.5, 0.8, 4
 STEADY, UNSTEADY = 0.9, 0.6
 
 
-class Suspicion(NamedTuple):
-    """One row of the table that `check` returns."""
-
-    suspicion: str
-    f1: float
-    f1_corrected: float
-    advice: str
-
-
-# Computes F1 of other predictions.
-F1Of = Callable[[pd.DataFrame], float]
-
-
-def nothing_shared(truth: pd.DataFrame, claims: pd.DataFrame, now: float) -> Iterator[Suspicion]:
+def nothing_shared(case: Case) -> Iterator[Suspicion]:
     """Reports that there are no predictions, or that they share no sequence with the truth."""
+    truth, claims = case.truth.objects, case.claims
     if not len(claims) and len(truth):
-        yield Suspicion("there are no predictions", now, np.nan, "check that it is the right file")
+        yield case.suspicion("there are no predictions", "check that it is the right file")
         return
     sequences = [side["sequence"].unique() for side in (truth, claims)]
     if len(truth) and not {*sequences[0]} & {*sequences[1]}:
         names = [", ".join(map(str, of_side[:3])) for of_side in sequences]
         advice = f"name sequences as the truth does: it has {names[0]}, ..., the predictions have {names[1]}, ..."
-        yield Suspicion("no sequence is the truth's", now, np.nan, advice)
+        yield case.suspicion("no sequence is the truth's", advice)
 
 
-def no_class_shared(aligned: Aligned, now: float) -> Iterator[Suspicion]:
+def no_class_shared(case: Case) -> Iterator[Suspicion]:
     """Reports that both sides have categories, and none in common."""
-    names = classes_apart(aligned)
+    names = classes_apart(case.now.counting.sides.aligned)
     if names is not None:
         advice = f"name classes as the truth does: it has {names[0]}, the predictions have {names[1]}"
-        yield Suspicion("no class is the truth's", now, np.nan, advice)
+        yield case.suspicion("no class is the truth's", advice)
 
 
-def without_truth(truth: Annotations, claims: pd.DataFrame, now: float, f1_of: F1Of) -> Iterator[Suspicion]:
+def without_truth(case: Case) -> Iterator[Suspicion]:
     """Reports sequences that have predictions and neither truths nor frames of the truth."""
+    truth, claims = case.truth, case.claims
     known = [table["sequence"] for table in (truth.objects, truth.frames) if table is not None and len(table)]
     unknown = ~claims["sequence"].isin(pd.concat(known)).to_numpy() if known else np.zeros(0, bool)
     if not unknown.any():
@@ -90,17 +78,19 @@ def without_truth(truth: Annotations, claims: pd.DataFrame, now: float, f1_of: F
     names = claims["sequence"][unknown].unique()
     reason = f"{unknown.sum():,} of {len(claims):,} predictions are in such a sequence ({first_listed(names)})"
     advice = f'label them, or leave them out with frames="labelled" (--labelled): {reason}, and count as false alarms'
-    yield Suspicion("sequences of the predictions have no truth at all", now, f1_of(claims[~unknown]), advice)
+    corrected = case.f1_of(claims[~unknown])
+    yield case.suspicion("sequences of the predictions have no truth at all", advice, corrected)
 
 
-def exchanged(truth: pd.DataFrame, claims: pd.DataFrame, now: float) -> Iterator[Suspicion]:
+def exchanged(case: Case) -> Iterator[Suspicion]:
     """Reports signs that truth and predictions are exchanged, which does not change F1."""
+    truth, claims = case.truth.objects, case.claims
     if not enough("sequences", max(side["sequence"].nunique() for side in (truth, claims))):
         return
     scores = "score" in truth and "score" not in claims
     if scores or (_steady_share(truth) < UNSTEADY and _steady_share(claims) > STEADY and _differ(claims)):
         advice = "give the truth first, then the predictions; otherwise precision and recall are exchanged"
-        yield Suspicion("truth and predictions are exchanged", now, now, advice)
+        yield case.suspicion("truth and predictions are exchanged", advice, case.now.f1)
 
 
 def _steady_share(side: pd.DataFrame) -> float:
@@ -124,12 +114,13 @@ def _counts(side: pd.DataFrame) -> pd.Series:
     return (side.drop_duplicates(OBJECT_KEY) if "joint" in side else side).groupby(FRAME_KEY).size()
 
 
-def lacking(truth: pd.DataFrame, claims: pd.DataFrame, now: float, f1_of_truth: F1Of) -> Iterator[Suspicion]:
+def lacking(case: Case) -> Iterator[Suspicion]:
     """Reports sequences of the truth that the predictions lack, where that is no chance.
 
     Either so many sequences would hardly be empty if the counts of all scattered as those of the others do, of which
     none is far below the usual; or they are the first or the last sequences.
     """
+    truth, claims = case.truth.objects, case.claims
     known = _counts(truth).groupby("sequence")
     counts = pd.DataFrame({"truth": known.mean()})
     counts["found"] = _counts(claims).groupby("sequence").sum() / known.size()
@@ -142,10 +133,10 @@ def lacking(truth: pd.DataFrame, claims: pd.DataFrame, now: float, f1_of_truth: 
     if not rare_end and _chance_of_empty(counts, is_lacking) >= RARE:
         return
     names = counts.index[is_lacking]
-    corrected = f1_of_truth(truth[~truth["sequence"].isin(names)])
+    left = case.truth._replace(objects=truth[~truth["sequence"].isin(names)])
     reason = f"{n_lacking:,} of {n:,} sequences with truths have no predictions ({first_listed(names)})"
     advice = f"check that the file is complete: {reason}, and all their objects count as missed"
-    yield Suspicion("predictions lack sequences of the truth", now, corrected, advice)
+    yield case.suspicion("predictions lack sequences of the truth", advice, case.of(left, claims).now.f1)
 
 
 def _chance_of_empty(counts: pd.DataFrame, is_lacking: np.ndarray) -> float:
@@ -169,9 +160,9 @@ def _chance_of_empty(counts: pd.DataFrame, is_lacking: np.ndarray) -> float:
     return float(pdtrc(is_lacking.sum() - 1, empty.sum()))
 
 
-def capped(truth: pd.DataFrame, claims: pd.DataFrame, now: float) -> Iterator[Suspicion]:
+def capped(case: Case) -> Iterator[Suspicion]:
     """Reports signs of a limit to the count of predictions in a frame that is below the count of truths."""
-    n_truth, n_claims = _counts(truth), _counts(claims)
+    n_truth, n_claims = _counts(case.truth.objects), _counts(case.claims)
     most = int(n_claims.max()) if len(n_claims) else 0
     more_there = n_truth.index[n_truth > most]
     is_full = n_claims.reindex(more_there) == most
@@ -184,7 +175,7 @@ def capped(truth: pd.DataFrame, claims: pd.DataFrame, now: float) -> Iterator[Su
             f"truths have exactly {most}"
         )
         advice = f"look for a limit in your program: {reason}"
-        yield Suspicion("the number of predictions in a frame is capped", now, np.nan, advice)
+        yield case.suspicion("the number of predictions in a frame is capped", advice)
 
 
 # Predictions closer than this (px) count as one that is listed twice; the least share of such that is reported.
@@ -198,24 +189,24 @@ SHARE_OF_IMAGE = 0.1
 OF_BOX, TOO_MANY, MOST_CROWDED = 0.35, 0.5, 0.1
 
 
-def twice(claims: pd.DataFrame, now: float, f1_of: F1Of) -> Iterator[Suspicion]:
+def twice(case: Case) -> Iterator[Suspicion]:
     """Reports predictions of a frame that lie at the same place."""
+    claims = case.claims
     columns = [*frame_columns(claims), *(["category"] if "category" in claims else [])]
     places = {side: (claims[side] / SAME_PLACE).round() for side in geometry(claims)}
     repeated = claims[columns].assign(**places).duplicated().to_numpy()
     n_objects = len(claims[repeated].drop_duplicates(OBJECT_KEY))
     if not enough("repeated objects", n_objects) or repeated.mean() < LEAST_TWICE:
         return
-    corrected = f1_of(claims[~repeated])
-    if corrected - now >= LEAST_TWICE:
+    corrected = case.f1_of(claims[~repeated])
+    if corrected - case.now.f1 >= LEAST_TWICE:
         reason = f"{repeated.sum():,} of {len(claims):,} predictions lie where another one of their frame lies"
-        yield Suspicion("the same objects are listed twice", now, corrected, f"list each object once: {reason}")
+        yield case.suspicion("the same objects are listed twice", f"list each object once: {reason}", corrected)
 
 
-def several_times(
-    truth: pd.DataFrame, claims: pd.DataFrame, now: float, reach: float, f1_of: F1Of
-) -> Iterator[Suspicion]:
+def several_times(case: Case) -> Iterator[Suspicion]:
     """Reports predictions that have another one of their frame and category near them, far more often than truths."""
+    truth, claims, reach = case.truth.objects, case.claims, case.reach
     found = neighbours(claims, truth, reach)
     n_left = len(found.is_first) - found.n_more
     if not enough("repeated objects", found.n_pieces) or found.n_more < TOO_MANY * max(n_left, found.n_pairs):
@@ -224,11 +215,11 @@ def several_times(
     if known.n_more > MOST_CROWDED * len(known.is_first):
         return
     kept = pd.MultiIndex.from_frame(found.keys[found.is_first])
-    corrected = f1_of(claims[pd.MultiIndex.from_frame(claims[OBJECT_KEY]).isin(kept)])
-    if corrected - now >= GAIN:
+    corrected = case.f1_of(claims[pd.MultiIndex.from_frame(claims[OBJECT_KEY]).isin(kept)])
+    if corrected - case.now.f1 >= GAIN:
         reason = f"{np.count_nonzero(~found.is_first):,} of {len(found.is_first):,} predictions lie near a better one"
         advice = f"keep the best of predictions that overlap (non-maximum suppression): {reason}"
-        yield Suspicion("objects are found several times", now, corrected, advice)
+        yield case.suspicion("objects are found several times", advice, corrected)
 
 
 class Neighbours(NamedTuple):
