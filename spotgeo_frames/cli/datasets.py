@@ -7,7 +7,8 @@ import pandas as pd
 
 from ..scale.columns import dataset_rule, opened
 from ..scale.datasets import summaries, track_dataset
-from ..scale.run import RunOptions, connected
+from ..scale.planning import RunOptions
+from ..scale.run import connected
 from ..scale.sorted_copies import repartitioned
 from ..support.addresses import shown
 from ..support.storage import place_of, write_all

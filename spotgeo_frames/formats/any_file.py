@@ -144,7 +144,22 @@ def read_sides(
     layout = sequence_layout(truth)
     if layout is None:
         return [annotations_of(side) for side in read_side_columns(truth, submissions, frames, similarity, needed)]
-    return _read_folders(layout, truth, submissions, frames, benchmark)
+    import pandas as pd
+
+    trackers: Sequence[str | Path | None] = submissions or [None]
+    if layout == "posetrack":
+        from .posetrack import read_posetrack
+
+        pairs = _all_of([partial(read_posetrack, truth, path) for path in trackers])
+    else:
+        from .motchallenge import read_motchallenge
+
+        pairs = _all_of([partial(read_motchallenge, truth, path, benchmark or "MOT17") for path in trackers])
+    # Sequences of unknown length end with the last row of either side, so each submission may know more frames.
+    known = pd.concat([side.frames for side, _ in pairs if side.frames is not None], ignore_index=True)
+    known = known.drop_duplicates(FRAME_KEY).sort_values(FRAME_KEY, ignore_index=True)
+    first = _with_frames(side_columns(pairs[0][0]._replace(frames=known)), frames, None)
+    return [annotations_of(first), *(found for _, found in pairs[: len(submissions)])]
 
 
 def sequence_layout(path: str | Path) -> Layout | None:
@@ -184,35 +199,6 @@ def _layout(path: Path) -> Layout | None:
 def _packs(path: Path, ending: str) -> bool:
     """Whether a file is an archive with a file of this ending, such as .txt, which competition files do not have."""
     return any(name.endswith(ending) for name in archive_names(path))
-
-
-def _read_folders(
-    layout: Layout,
-    truth: str | Path,
-    submissions: Sequence[str | Path],
-    frames: str | Path | None,
-    benchmark: str | None,
-) -> list[Annotations]:
-    """The truth, then each submission, of folders that have a file for each sequence."""
-    import pandas as pd
-
-    trackers: Sequence[str | Path | None] = submissions or [None]
-    if layout == "posetrack":
-        from .posetrack import read_posetrack
-
-        pairs = _all_of([partial(read_posetrack, truth, path) for path in trackers])
-    else:
-        from .motchallenge import read_motchallenge
-
-        pairs = _all_of([partial(read_motchallenge, truth, path, benchmark or "MOT17") for path in trackers])
-    # Sequences of unknown length end with the last row of either side, so each submission may know more frames.
-    known = pd.concat([side.frames for side, _ in pairs if side.frames is not None], ignore_index=True)
-    known = known.drop_duplicates(FRAME_KEY).sort_values(FRAME_KEY, ignore_index=True)
-    first = pairs[0][0]._replace(frames=known)
-    return [
-        annotations_of(_with_frames(side_columns(first), frames, None)),
-        *(found for _, found in pairs[: len(submissions)]),
-    ]
 
 
 def read_side_columns(

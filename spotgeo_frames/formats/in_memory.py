@@ -95,11 +95,7 @@ def from_torchvision(
 
 
 def from_supervision(
-    detections: Iterable[Any],
-    frames: Table | None = None,
-    names: Names | None = None,
-    *,
-    table: TableKind = "pandas",
+    detections: Iterable[Any], frames: Table | None = None, names: Names | None = None, *, table: TableKind = "pandas"
 ) -> Annotations:
     """Boxes of supervision's `Detections`, one for each image.
 

@@ -67,11 +67,7 @@ def required_columns(similarity: str | Measure | None) -> dict[str, list[str]]:
     return {"truth": objects, "predictions": objects, "frames": FRAME_KEY}
 
 
-def columns_to_read(
-    contents: Mapping[str, Contents],
-    wanted: Collection[str],
-    rule: Rule,
-) -> dict[str, list[str]]:
+def columns_to_read(contents: Mapping[str, Contents], wanted: Collection[str], rule: Rule) -> dict[str, list[str]]:
     """The columns of each side that matching and the `wanted` columns of the match table need."""
     columns = {}
     for side, dataset in contents.items():

@@ -24,8 +24,9 @@ import pyarrow.compute as pc
 from ..support.arrays import added_at, distinct
 from ..support.errors import InputError
 from ..support.memory import check_at_hand
-from ..support.storage import is_local, place_of
+from ..support.storage import Place, is_local, place_of
 from ..support.work import AT_ONCE
+from ..tables.selections import check_names
 from . import parts
 from .blocks import Source, block_rows, wrong_statistics
 from .contents import BATCH_ROWS, CANNOT_SKIP, Contents, contents_of
@@ -210,26 +211,42 @@ CANNOT_SKIP_IN_DISORDER = "it cannot be skipped, since the rows of the dataset a
 Layouts = dict[tuple[str, tuple[int, int]], Layout]
 
 
+class RunOptions(NamedTuple):
+    """The options of an evaluation, besides the rule and the groupings.
+
+    `out` is the folder for results and `client` a Dask client (None: neither). `exclude` are sequences to leave out.
+    `on_error` is "raise" or "skip". `workers` is how many processes to use on this machine (None: as many as help).
+    """
+
+    out: Place | None = None
+    client: Any = None
+    exclude: Sequence[int | str] | None = None
+    on_error: str = "raise"
+    workers: int | None = None
+
+    def excluded(self, contents: Mapping[str, Contents]) -> list[int | str]:
+        """The sequences to leave out; raises InputError if they are not of the type of the sequences."""
+        names = self.exclude or []
+        filled = [side for side in contents.values() if side.n_rows] or [contents["truth"]]
+        check_names(names, filled[0].numbered)
+        # Sequences have at most 64 bits, so a larger integer is none, and Arrow could not store it.
+        return [name for name in names if isinstance(name, str) or -(1 << 63) <= name < 1 << 63]
+
+
 @contextmanager
 def planned(
-    contents: Mapping[str, Contents],
-    sources: Mapping[str, Source],
-    exclude: Sequence[Any],
-    *,
-    cut_frames: bool,
-    skip: bool,
-    on_cluster: bool,
+    contents: Mapping[str, Contents], sources: Mapping[str, Source], options: RunOptions, cut_frames: bool
 ) -> Iterator[list[Part]]:
     """A context that gives the parts of the datasets, and holds the temporary folder of those that had to be sorted.
 
     The parts depend only on the datasets and on the columns to read. `cut_frames` allows to cut long sequences between
-    their frames; without it, each sequence, but for those in `exclude`, has to fit in memory. Raises InputError if one
-    does not; if a row group cannot be read, or has other rows than its footer says; if a file of unknown sequences is
-    to be left out, as `skip` asks; or if rows have to be sorted first `on_cluster`, whose workers would not see the
-    temporary folder.
+    their frames; without it, each sequence that is not left out has to fit in memory. Raises InputError if one does
+    not; if a row group cannot be read, or has other rows than its footer says; if a file of unknown sequences is to be
+    skipped; or if rows have to be sorted first for a cluster, whose workers would not see the temporary folder.
     """
+    on_cluster, skip = options.client is not None, options.on_error == "skip"
     if not cut_frames and not on_cluster:
-        _check_memory(contents, exclude)
+        _check_memory(contents, options.excluded(contents))
     with ExitStack() as stack:
         try:
             found, to_sort = _parts(contents, sources, cut_frames, skip)

@@ -179,6 +179,7 @@ MOST_RANGES = 256
 SAMPLE = 1 << 16
 Advance = Callable[[int], object]
 Batches = Callable[[], Iterable[pa.Table]]
+Numbered = Callable[[int], Place]
 
 
 def write_sorted(contents: Contents, scratch: Path, folder: Place) -> list[Place]:
@@ -194,12 +195,7 @@ def write_sorted(contents: Contents, scratch: Path, folder: Place) -> list[Place
 
 
 def written_ranges(
-    batches: Batches,
-    n_rows: int,
-    schema: pa.Schema,
-    scratch: Path,
-    numbered: Callable[[int], Place],
-    advance: Advance = bool,
+    batches: Batches, n_rows: int, schema: pa.Schema, scratch: Path, numbered: Numbered, advance: Advance = bool
 ) -> list[Place]:
     """Writes rows, sorted, to a file for each range of sequences, which `numbered` gives; returns the files."""
     files: list[Place] = []

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
@@ -22,7 +22,6 @@ from ..support.packages import check_extra
 from ..support.storage import Place, local_paths
 from ..support.work import end_with, progress_bar
 from ..support.writing import check_folder_writable, check_inputs_kept
-from ..tables.selections import check_names
 from .blocks import Source, empty_sides
 from .contents import Contents, check_outside
 from .evaluation import Job, Method, evaluate_part, no_result
@@ -30,7 +29,7 @@ from .files import check_unchanged, gap_text
 from .folder import RunFolder
 from .journal import begun, check_written
 from .parts import Part, joined
-from .planning import is_moderate, planned
+from .planning import RunOptions, is_moderate, planned
 from .results import Result, add_results, added, fold, whole_result
 
 # Seconds after which a process without work ends by itself.
@@ -195,32 +194,8 @@ WRITTEN = ["summary.parquet", "by_*.parquet", "matches/*", "sums/*"]
 FEW_ROWS, FEW_SLOW_ROWS = 1 << 25, 1 << 23
 
 
-class RunOptions(NamedTuple):
-    """The options of an evaluation, besides the rule and the groupings.
-
-    `out` is the folder for results and `client` a Dask client (None: neither). `exclude` are sequences to leave out.
-    `on_error` is "raise" or "skip". `workers` is how many processes to use on this machine (None: as many as help).
-    """
-
-    out: Place | None = None
-    client: Any = None
-    exclude: Sequence[int | str] | None = None
-    on_error: str = "raise"
-    workers: int | None = None
-
-    def excluded(self, contents: Mapping[str, Contents]) -> list[int | str]:
-        """The sequences to leave out; raises InputError if they are not of the type of the sequences."""
-        names = self.exclude or []
-        filled = [side for side in contents.values() if side.n_rows] or [contents["truth"]]
-        check_names(names, filled[0].numbered)
-        # Sequences have at most 64 bits, so a larger integer is none, and Arrow could not store it.
-        return [name for name in names if isinstance(name, str) or -(1 << 63) <= name < 1 << 63]
-
-
 def sources_of(
-    contents: Mapping[str, Contents],
-    columns: Mapping[str, Sequence[str]] | None = None,
-    coded: Collection[str] = (),
+    contents: Mapping[str, Contents], columns: Mapping[str, Sequence[str]] | None = None, coded: Collection[str] = ()
 ) -> dict[str, Source]:
     """Each side with the columns to read; all of them if `columns` is None.
 
@@ -274,15 +249,12 @@ def run(
         check_client(options.client)
     excluded = options.excluded(contents)
     with ExitStack() as stack:
-        cluster, skip = options.client is not None, options.on_error == "skip"
-        parts = stack.enter_context(
-            planned(contents, sources, excluded, cut_frames=cut_frames, skip=skip, on_cluster=cluster)
-        )
+        parts = stack.enter_context(planned(contents, sources, options, cut_frames))
         folder, finished, remarks = None, dict[int, Result](), list[str]()
         if options.out is not None:
             plan = {**plan, "exclude": excluded, "on_error": options.on_error}
             folder, finished, remarks = stack.enter_context(begun(options.out, contents, plan, len(parts)))
-        job = Job(sources, method, excluded, skip, folder)
+        job = Job(sources, method, excluded, options.on_error == "skip", folder)
         left = [part for part in parts if part.number not in finished]
         few_rows = FEW_ROWS if cut_frames and folder is None else FEW_SLOW_ROWS
         result = whole_result(_evaluated(left, job, finished, contents["truth"].n_rows, options, few_rows))

@@ -219,20 +219,13 @@ def repartition_by_sequence(
     >>> pd.read_parquet(folder / "sorted")["sequence"].is_monotonic_increasing
     True
     """
-    repartitioned(dataset, out, client, storage_options, filesystem)
+    repartitioned(dataset, out, client, Storage(storage_options, filesystem))
 
 
-def repartitioned(
-    dataset: Any,
-    out: str | Path,
-    client: Any = None,
-    storage_options: Mapping[str, Any] | None = None,
-    filesystem: Any = None,
-) -> int:
+def repartitioned(dataset: Any, out: str | Path, client: Any = None, storage: Storage | None = None) -> int:
     """Does what `repartition_by_sequence` does, and returns how many files it has written."""
     if client is not None:
         check_client(client)
-    storage = Storage(storage_options, filesystem)
     target = place_of(out, storage)
     folder = Path(target.path if is_address(out) else os.path.expanduser(out))
     if is_local(target):
