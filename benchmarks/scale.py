@@ -232,7 +232,7 @@ def measure(n_truth: int, folder: Path, rounds: int) -> dict[str, float]:
 def stages(truth: Path, predictions: Path) -> None:
     """Where the time goes in one process, as shares of the whole."""
     names = {
-        "waiting for rows, which a thread reads and checks": ("support/ahead.py", "ahead"),
+        "waiting for rows, which a thread reads and checks": ("support/work.py", "ahead"),
         "aligning": ("matching/alignment.py", "align"),
         "pairs and assignment": ("matching/matcher.py", "assigned"),
         "match table": ("matching/layout.py", "match_table"),

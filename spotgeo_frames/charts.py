@@ -20,7 +20,7 @@ from __future__ import annotations  # Altair is an extra, so its types cannot be
 
 from typing import TYPE_CHECKING
 
-from .support.extras import check_extra
+from .support.packages import check_extra
 from .tables.table import Table
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from importlib.metadata import packages_distributions
 import pytest
 
 from helpers.reference import PROJECT
-from spotgeo_frames.support.extras import EXTRAS
+from spotgeo_frames.support.packages import EXTRAS
 
 # What needs each extra, and how its message begins.
 NEEDED = {

@@ -171,7 +171,7 @@ def test_values_are_added_up_as_floats_where_there_are_none() -> None:
         for module, path in MODULES.items()
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("bincount")
-        if module != "support.keys" and (len(node.args) > 1 or any(word.arg == "weights" for word in node.keywords))
+        if module != "support.arrays" and (len(node.args) > 1 or any(word.arg == "weights" for word in node.keywords))
     ]
     assert wrong == []
 

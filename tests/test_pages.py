@@ -13,7 +13,7 @@ import pytest
 
 from helpers.kinds import CLASSES, plain, read_as, run, tables_of
 from helpers.reference import PROJECT
-from spotgeo_frames.support.extras import EXTRAS
+from spotgeo_frames.support.packages import EXTRAS
 
 SPEC = importlib.util.spec_from_file_location("answers", PROJECT / "docs" / "answers.py")
 answers = importlib.util.module_from_spec(SPEC)

@@ -11,7 +11,7 @@ import pytest
 import spotgeo_frames as sf
 from helpers.reference import PROJECT
 from spotgeo_frames.scale import journal
-from spotgeo_frames.support import addresses, copies, memory, temporary
+from spotgeo_frames.support import addresses, memory, temporary
 from spotgeo_frames.support.addresses import Storage
 
 # What Windows lacks; `posix` and the like are left, since Python itself is made for the system of these tests.
@@ -122,7 +122,7 @@ def test_local_files_that_a_wildcard_names_are_copied_where_there_are_no_links(
 
     expected = sf.read_objects(str(sample / "tru*.parquet")).objects
     monkeypatch.setattr(os, "symlink", no_links)
-    with copies.local_copy(str(sample / "tru*.parquet")) as copy:
+    with addresses.local_copy(str(sample / "tru*.parquet")) as copy:
         assert not copy.path.is_symlink()
     pd.testing.assert_frame_equal(sf.read_objects(str(sample / "tru*.parquet")).objects, expected)
 

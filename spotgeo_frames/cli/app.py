@@ -16,7 +16,7 @@ from io import TextIOWrapper
 from types import FrameType
 from typing import NoReturn
 
-from ..support.copies import copies_kept
+from ..support.addresses import copies_kept
 from ..support.errors import first_line, lacks_memory
 from .commands import COMMANDS
 from .printing import one_line, tell

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..formats.any_file import Layout, Needed, read_sides, sequence_layout
-from ..formats.motchallenge.benchmarks import BENCHMARKS
+from ..formats.sequence_files import BENCHMARKS
 from ..geometries.registered import Measure
 from ..matching.alignment import FrameRule
 from ..matching.words import Words, asked, asked_with_tracks

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ..support.labels import bins_as_text
-from ..support.names import plain_value
+from ..support.texts import bins_as_text, plain_value
 from ..tables.columns import Columns, columns_of
 
 if TYPE_CHECKING:

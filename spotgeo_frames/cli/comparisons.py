@@ -10,7 +10,7 @@ from ..scoring.ap.result import AveragePrecision
 from ..scoring.few_sequences import held_in
 from ..support.addresses import shown
 from ..support.errors import InputError
-from ..support.labels import bins_as_text
+from ..support.texts import bins_as_text
 from ..tables.match_tables import match_columns
 from .arguments import How, slices_of
 from .as_json import formatted, plain_rows

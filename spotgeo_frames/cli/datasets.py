@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from ..scale.columns import dataset_rule, opened
-from ..scale.dask import connected
 from ..scale.datasets import summaries, track_dataset
-from ..scale.run import RunOptions
+from ..scale.planning import RunOptions
+from ..scale.run import connected
 from ..scale.sorted_copies import repartitioned
 from ..support.addresses import shown
 from ..support.storage import place_of, write_all

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from ..formats.posetrack.preprocessing import read_posetrack
+from ..formats.posetrack import read_posetrack
 from ..geometries.joints import JOINTS
 from ..support.addresses import shown
-from ..support.names import plain_value
+from ..support.texts import plain_value
 from ..tracking import poses
 from .as_json import formatted
 from .outputs import check_out, keep

@@ -21,9 +21,9 @@ from ..scoring.ap.evaluate import Matched
 from ..scoring.ap.numbers import AP_METRICS, limits_of, numbers_of, thresholds_text
 from ..scoring.ap.result import AveragePrecision, average_precision
 from ..scoring.evaluations import asked_table
-from ..support.copies import local_copy
+from ..support.addresses import local_copy
 from ..support.errors import InputError
-from ..support.progress import progress
+from ..support.work import progress
 from ..tables.annotations import Annotations, as_annotations
 from ..tables.columns import Columns, dataframe_of
 from ..tables.inputs import FileState, copy_state, note_source

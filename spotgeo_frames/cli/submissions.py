@@ -38,9 +38,9 @@ def submission(text: str) -> Submission:
         return Submission(text)
     if not name.strip():
         raise argparse.ArgumentTypeError(f"{text!r} has no name before the =; give NAME={path}, or {path} alone")
-    from ..support.names import as_text  # imported only here, as below: help names no submission
+    from ..support.texts import name_as_text  # imported only here, as below: help names no submission
 
-    return Submission(path, as_text(name.strip()))
+    return Submission(path, name_as_text(name.strip()))
 
 
 def _is_there(path: str) -> bool:
@@ -68,13 +68,13 @@ def _names_of_files(paths: Sequence[Path]) -> list[str]:
 
     A file that is given several times gets a number. Bytes that are not UTF-8 are escaped, since names are text.
     """
-    from ..support.names import as_text, stem
+    from ..support.texts import name_as_text, stem
 
     if not paths:
         return []
     paths = [Path(shown(path)) for path in paths]  # of addresses, what a query says is no name
-    resolved = [Path(as_text(path.resolve())) for path in paths]
-    paths = [Path(as_text(path)) for path in paths]
+    resolved = [Path(name_as_text(path.resolve())) for path in paths]
+    paths = [Path(name_as_text(path)) for path in paths]
     shared = os.path.commonpath([path.parent for path in resolved])
     ways = [
         [stem(path) for path in paths],

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..scoring.few_sequences import FEW_NOTE, few_marked, held_by_few
 from ..scoring.registry import METRICS, SLICED, Metric, defined
-from ..support.labels import bins_as_text, label
-from ..support.names import plain_value
+from ..support.texts import bins_as_text, label, plain_value
 from .printing import one_line
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..formats.any_file import read_side_columns, read_sides
-from ..formats.motchallenge.preprocessing import read_motchallenge, read_numbered
+from ..formats.motchallenge import read_motchallenge, read_numbered
 from ..matching.alignment import align
 from ..matching.left_out import left_out
 from ..support.addresses import shown

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
-from ..support.secrets import without_secrets
+from ..support.errors import without_secrets
 from .commands import Argument, Command
 from .printing import one_line, tell
 from .problems import WrongUsage

@@ -1,12 +1,12 @@
 from .coco import read_coco as read_coco
-from .cvat.reader import read_cvat as read_cvat
+from .cvat import read_cvat as read_cvat
 from .in_memory import from_supervision as from_supervision
 from .in_memory import from_torchvision as from_torchvision
-from .motchallenge.preprocessing import read_motchallenge as read_motchallenge
-from .motchallenge.reader import write_motchallenge as write_motchallenge
+from .motchallenge import read_motchallenge as read_motchallenge
+from .motchallenge import write_motchallenge as write_motchallenge
 from .objects import read_objects as read_objects
-from .posetrack.preprocessing import read_posetrack as read_posetrack
+from .posetrack import read_posetrack as read_posetrack
 from .spotgeo import read_spotgeo as read_spotgeo
 from .spotgeo import validate_spotgeo as validate_spotgeo
 from .spotgeo import write_spotgeo as write_spotgeo
-from .yolo.reader import read_yolo as read_yolo
+from .yolo import read_yolo as read_yolo

@@ -1,4 +1,9 @@
-"""Annotations from any file or folder that the project reads, whatever its format."""
+"""Annotations from any file or folder that the project reads, whatever its format.
+
+Other installed packages add readers by entry points of the group `spotgeo_frames.readers`. The name of an entry point
+is the ending of the files it reads, without the dot and in small letters, and its object a function that takes a path
+and returns a table of objects, or Annotations.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +13,44 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
-from ..support.addresses import base_name
-from ..support.copies import local_copy
-from ..support.errors import InputError
+from ..support.addresses import base_name, local_copy
+from ..support.errors import InputError, check_none, noted_in
+from ..support.packages import entry_point, package_failure
 from ..support.reading import archive_names, readable
-from ..tables.annotations import Annotations, SideColumns, annotations_of, side_columns
+from ..tables.annotations import Annotations, SideColumns, annotations_of, as_annotations, side_columns
 from ..tables.columns import columns_of
+from ..tables.inputs import copy_state, note_source
 from ..tables.schema import FRAME_KEY
 from .spotgeo import is_competition_file, spotgeo_columns
 
 if TYPE_CHECKING:
     from ..geometries.registered import Measure
+
+GROUP = "spotgeo_frames.readers"
+
+
+def read_by_package(path: str | Path, ending: str) -> Annotations | None:
+    """The checked Annotations that a package's reader of this ending makes of a file; None if no package has one.
+
+    Raises InputError, naming the package, if its reader fails or returns anything else.
+    """
+    added = entry_point(GROUP, ending)
+    if added is None:
+        return None
+    if not callable(added.value):
+        raise InputError(f"package {added.package}: {GROUP}: {ending} is no function that takes a path")
+    with local_copy(path) as copy:
+        state = copy_state(copy)
+        try:
+            read = added.value(copy.path)
+        except InputError:
+            raise  # it names the file, as those of the readers here
+        except (Exception, SystemExit) as error:
+            raise package_failure(added.package, f"cannot read {copy.name}", error) from error
+    answer = as_annotations(read, f"{copy.name} (read by package {added.package})")
+    note_source(answer.objects, copy.name, state)
+    return answer
+
 
 Read = TypeVar("Read")
 
@@ -53,7 +85,7 @@ def _read_side(
 ) -> SideColumns:
     """The columns of what `read_annotations` returns; `frames` is the path of a table of their frames."""
     if _is_cvat(path):
-        from .cvat.reader import read_cvat
+        from .cvat import read_cvat
 
         read = side_columns(read_cvat(path))
     elif is_competition_file(path):
@@ -80,8 +112,6 @@ def _read_table(path: str | Path, side: str, needed: Needed | None) -> Annotatio
     """A table of objects; a file of an ending that is not known here is left to the reader of another package."""
     ending = _ending(path)
     if ending and ending not in TABLES:
-        from .package_readers import read_by_package
-
         read = read_by_package(path, ending)
         if read is not None:
             return read
@@ -114,7 +144,22 @@ def read_sides(
     layout = sequence_layout(truth)
     if layout is None:
         return [annotations_of(side) for side in read_side_columns(truth, submissions, frames, similarity, needed)]
-    return _read_folders(layout, truth, submissions, frames, benchmark)
+    import pandas as pd
+
+    trackers: Sequence[str | Path | None] = submissions or [None]
+    if layout == "posetrack":
+        from .posetrack import read_posetrack
+
+        pairs = _all_of([partial(read_posetrack, truth, path) for path in trackers])
+    else:
+        from .motchallenge import read_motchallenge
+
+        pairs = _all_of([partial(read_motchallenge, truth, path, benchmark or "MOT17") for path in trackers])
+    # Sequences of unknown length end with the last row of either side, so each submission may know more frames.
+    known = pd.concat([side.frames for side, _ in pairs if side.frames is not None], ignore_index=True)
+    known = known.drop_duplicates(FRAME_KEY).sort_values(FRAME_KEY, ignore_index=True)
+    first = _with_frames(side_columns(pairs[0][0]._replace(frames=known)), frames, None)
+    return [annotations_of(first), *(found for _, found in pairs[: len(submissions)])]
 
 
 def sequence_layout(path: str | Path) -> Layout | None:
@@ -156,35 +201,6 @@ def _packs(path: Path, ending: str) -> bool:
     return any(name.endswith(ending) for name in archive_names(path))
 
 
-def _read_folders(
-    layout: Layout,
-    truth: str | Path,
-    submissions: Sequence[str | Path],
-    frames: str | Path | None,
-    benchmark: str | None,
-) -> list[Annotations]:
-    """The truth, then each submission, of folders that have a file for each sequence."""
-    import pandas as pd
-
-    trackers: Sequence[str | Path | None] = submissions or [None]
-    if layout == "posetrack":
-        from .posetrack.preprocessing import read_posetrack
-
-        pairs = _all_of([partial(read_posetrack, truth, path) for path in trackers])
-    else:
-        from .motchallenge.preprocessing import read_motchallenge
-
-        pairs = _all_of([partial(read_motchallenge, truth, path, benchmark or "MOT17") for path in trackers])
-    # Sequences of unknown length end with the last row of either side, so each submission may know more frames.
-    known = pd.concat([side.frames for side, _ in pairs if side.frames is not None], ignore_index=True)
-    known = known.drop_duplicates(FRAME_KEY).sort_values(FRAME_KEY, ignore_index=True)
-    first = pairs[0][0]._replace(frames=known)
-    return [
-        annotations_of(_with_frames(side_columns(first), frames, None)),
-        *(found for _, found in pairs[: len(submissions)]),
-    ]
-
-
 def read_side_columns(
     truth: str | Path,
     submissions: Sequence[str | Path],
@@ -214,10 +230,7 @@ def _all_of(readers: Sequence[Callable[[], Read]]) -> list[Read]:
     read: list[Read] = []
     problems: list[str] = []
     for reader in readers:
-        try:
+        with noted_in(problems):
             read.append(reader())
-        except InputError as error:
-            problems += error.problems
-    if problems:
-        raise InputError(list(dict.fromkeys(problems)))
+    check_none(dict.fromkeys(problems))
     return read

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..support.copies import local_copy
+from ..support.addresses import local_copy
 from ..support.errors import InputError, first_line
-from ..support.extras import check_extra
-from ..support.pandas_versions import TEXT
+from ..support.packages import check_extra
+from ..support.pandas_tables import TEXT
 from ..support.reading import check_no_nul, read_bytes
 
 # What names, as `read_yolo` and others take them.

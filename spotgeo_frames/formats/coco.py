@@ -13,8 +13,9 @@ Known differences from pycocotools 2.0.11
 Results are objects numbered from 1 in the order of the file, as pycocotools numbers them. Annotations keep their `id`.
 """
 
+import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -24,20 +25,88 @@ import numpy as np
 import pandas as pd
 
 from ..geometries.joints import COCO_SIGMAS
-from ..support.addresses import Storage
-from ..support.copies import local_copies
-from ..support.decoding import convert, decode
-from ..support.errors import InputError
-from ..support.pandas_versions import TEXT
+from ..support.addresses import Storage, local_copies
+from ..support.documents import convert, decode
+from ..support.errors import InputError, check_none
+from ..support.pandas_tables import TEXT
 from ..support.reading import read_bytes
 from ..tables.annotations import Annotations
 from ..tables.checks import coordinate_problems
 from ..tables.inputs import copy_state, note_source
 from ..tables.kinds import TableKind, as_kind, check_kind
 from ..tables.schema import BOX
-from .coco_ids import OF_OBJECTS, Id, Listed, check_ids, column_of_ids, ids_of_pictures, unknown_id
-from .documents import MOST_PROBLEMS, matrix, opening, repeated_ids
-from .image_attributes import attribute_columns
+from .documents import (
+    MOST_PROBLEMS,
+    OF_OBJECTS,
+    Id,
+    Listed,
+    check_ids,
+    column_of_ids,
+    ids_of_pictures,
+    matrix,
+    opening,
+    repeated_ids,
+    unknown_id,
+)
+
+# More attributes than these are no table that anyone slices by, and each column takes pandas a while.
+MOST_ATTRIBUTES = 10_000
+
+# The most cells that a table of attributes has unless the images fill a good share of them. In a file of a megabyte,
+# each image can have an attribute of its own, and the table would take gigabytes.
+MOST_CELLS = 20_000_000
+LEAST_FILLED = 0.01
+
+Column = np.ndarray | pd.api.extensions.ExtensionArray
+
+
+def attribute_columns(images: Sequence[Mapping[str, Any]], known: Collection[str], place: str) -> dict[str, Column]:
+    """The attributes of images but those `known`, a column each: flags, numbers or text; null where they are missing.
+
+    Attributes with lists or objects, and those that are null everywhere, are left out. Raises InputError, which `place`
+    begins, where the table would have more columns or empty cells than anyone needs.
+    """
+    given: dict[str, tuple[list[int], list[Any]]] = {}
+    for row, image in enumerate(images):
+        for name, value in image.items():
+            if value is not None and name not in known:
+                rows, values = given.setdefault(name, ([], []))
+                rows.append(row)
+                values.append(value)
+    kinds = {name: {*map(type, values)} for name, (_, values) in given.items()}
+    plain = {name: given[name] for name in given if kinds[name] <= {bool, int, float, str}}
+    n_values, n_cells = sum(len(rows) for rows, _ in plain.values()), len(plain) * len(images)
+    if len(plain) > MOST_ATTRIBUTES or n_cells > max(MOST_CELLS, n_values / LEAST_FILLED):
+        what = f"{len(plain):,} attributes of {len(images):,} images would be a column each, of which images fill"
+        advice = "take out those that you do not need, or put their names into values"
+        raise InputError(f"{place}: {what} {n_values:,} of {n_cells:,} cells; {advice}")
+    return {name: _column(*plain[name], kinds[name], len(images)) for name in plain}
+
+
+def _column(rows: list[int], values: list[Any], kinds: set[type], n_images: int) -> Column:
+    """An attribute that the images at these rows have."""
+    lacking = np.ones(n_images, bool)
+    lacking[rows] = False
+    if kinds == {bool}:
+        flags = np.zeros(n_images, bool)
+        flags[rows] = values
+        return pd.arrays.BooleanArray(flags, lacking) if lacking.any() else flags
+    if kinds <= {int, float}:
+        numbers = np.full(n_images, np.nan)
+        numbers[rows] = [_as_float(value) for value in values]
+        return numbers
+    texts = pd.array([str(value) for value in values], dtype=TEXT)
+    places = np.full(n_images, -1)
+    places[rows] = np.arange(len(rows))
+    return texts.take(places, allow_fill=True)
+
+
+def _as_float(value: float) -> float:
+    """A number as float64; infinite if it is too large for that."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 class _Image(msgspec.Struct, gc=False):
@@ -174,8 +243,7 @@ def coco_sides(
     problems += repeated_ids([annotation.id for annotation in document.annotations], place)
     problems += _problems(document.annotations, place, images, joints, boxes)
     problems += _problems(results, f"{predictions_path}: ", images, joints, boxes)
-    if problems:
-        raise InputError(problems)
+    check_none(problems)
     frames = _frames(images, document.images, f"{truth_path}: images")
     names = _category_names(document.categories)
     image_ids = [image.id for image in images]
@@ -191,9 +259,7 @@ def coco_sides(
         predictions = _with_joints(predictions, results, joints, "joint_score")
     geometry = BOX if boxes else ("x", "y")
     far = coordinate_problems(truth, geometry, str(truth_path))
-    far += coordinate_problems(predictions, geometry, str(predictions_path))
-    if far:
-        raise InputError(far)
+    check_none(far + coordinate_problems(predictions, geometry, str(predictions_path)))
     note_source(truth, truth_path, states[0])
     note_source(predictions, str(predictions_path), states[1])
     return Annotations(truth, frames), Annotations(predictions)

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..support.errors import InputError
-from ..support.pandas_versions import TEXT
-from ..support.tensors import number_array
+from ..support.arrays import number_array
+from ..support.errors import InputError, check_none, noted_in
+from ..support.pandas_tables import TEXT
 from ..tables.annotations import Annotations
 from ..tables.checks import check_frames
 from ..tables.kinds import TableKind, as_kind, check_kind
@@ -95,11 +95,7 @@ def from_torchvision(
 
 
 def from_supervision(
-    detections: Iterable[Any],
-    frames: Table | None = None,
-    names: Names | None = None,
-    *,
-    table: TableKind = "pandas",
+    detections: Iterable[Any], frames: Table | None = None, names: Names | None = None, *, table: TableKind = "pandas"
 ) -> Annotations:
     """Boxes of supervision's `Detections`, one for each image.
 
@@ -157,18 +153,15 @@ def _all_of(detections: Iterable[Any], taken_apart: Any, place: str) -> list[Ima
     images: list[Image] = []
     problems: list[str] = []
     for position, item in enumerate(detections):
-        try:
+        with noted_in(problems):
             image = taken_apart(item, f"{place}[{position}]")
             _check_corners(image.corners, f"{place}[{position}]")
             images.append(image)
-        except InputError as error:
-            problems += error.problems
     kinds = {name for image in images for name in image.columns if len(image.corners)}
     for position, image in enumerate(images if not problems else ()):
         lacking = sorted(kinds - image.columns.keys()) if len(image.corners) else []
         problems += [f"{place}[{position}] has no {CALLED.get(name, name)}, and others have" for name in lacking]
-    if problems:
-        raise InputError(problems[:MOST_PROBLEMS])
+    check_none(problems[:MOST_PROBLEMS])
     return images
 
 

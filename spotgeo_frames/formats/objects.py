@@ -15,10 +15,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..support.addresses import Storage
-from ..support.copies import local_copy
+from ..support.addresses import Storage, local_copy
 from ..support.errors import InputError
-from ..support.pandas_versions import own_copy
+from ..support.pandas_tables import own_copy
 from ..support.reading import LARGEST_UNPACKED, check_no_nul, check_utf8, files_below, read_bytes, readable
 from ..tables.annotations import Annotations
 from ..tables.arrow import arrow_to_pandas, text_bytes
@@ -77,8 +76,8 @@ def read_objects(
     kind = kind_of(source) if table is None else check_kind(table)
     source, frames = collected(source, "objects"), collected(frames, "frames")
     keep_types, storage = kind != "pandas", Storage(storage_options, filesystem)
-    objects = _checked(source, check_objects, "objects", keep_types, storage)
-    known = None if frames is None else _checked(frames, check_frames, "frames", keep_types, storage)
+    objects = _checked(source, "objects", keep_types, storage)
+    known = None if frames is None else _checked(frames, "frames", keep_types, storage)
     return as_kind(Annotations(objects, known), kind, categorical_columns(source, frames))
 
 
@@ -92,8 +91,7 @@ def read_needed(path: str | Path, side: str, needed: Needed | None) -> pd.DataFr
         prefix = PREFIXES[side]
         named = {name.removeprefix(prefix) for name in needed.named if name.startswith(prefix)}
         needed = needed._replace(named=named)
-    check, name = (check_frames, "frames") if side == "frames" else (check_objects, "objects")
-    return _checked(path, check, name, False, Storage(), needed)
+    return _checked(path, "frames" if side == "frames" else "objects", False, Storage(), needed)
 
 
 def _wanted(names: Sequence[str], needed: Needed | None, path: Path) -> list[str] | None:
@@ -112,14 +110,10 @@ def _wanted(names: Sequence[str], needed: Needed | None, path: Path) -> list[str
 
 
 def _checked(
-    source: str | Path | Table,
-    check: Callable[[Table, str], pd.DataFrame],
-    name: str,
-    keep_types: bool,
-    storage: Storage,
-    needed: Needed | None = None,
+    source: str | Path | Table, name: str, keep_types: bool, storage: Storage, needed: Needed | None = None
 ) -> pd.DataFrame:
-    """A table in memory, called by this name, or the one in a file, checked; with a note of the file."""
+    """A table of "objects" or "frames", which `name` says, in memory or in a file, checked; with a note of the file."""
+    check = check_frames if name == "frames" else check_objects
     if not isinstance(source, str | Path):
         table = check(source, name)
         return own_copy(table) if table is source else table

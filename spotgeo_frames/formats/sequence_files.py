@@ -1,6 +1,8 @@
-"""Folders, or archives, that hold one file for each sequence, called by its name.
+"""Folders, or archives, that hold one file for each sequence, called by its name; and the benchmarks that have such.
 
 A folder one level above is taken for the one in it that holds the sequences, as trackers/NAME for trackers/NAME/data.
+
+This module imports little, because the help of the command line lists the benchmarks.
 """
 
 import os
@@ -10,10 +12,19 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from ..support.copies import Copy
-from ..support.errors import InputError
-from ..support.names import is_text
+from ..support.addresses import Copy
+from ..support.errors import InputError, check_none
 from ..support.reading import archive_names, read_archive, read_bytes, readable
+from ..support.texts import is_text
+
+DISTRACTORS = ["person_on_vehicle", "static_person", "distractor", "reflection"]
+BENCHMARKS = {
+    "MOT15": [],
+    "MOT16": DISTRACTORS,
+    "MOT17": DISTRACTORS,
+    "MOT20": [*DISTRACTORS, "non_mot_vehicle"],
+    "DanceTrack": DISTRACTORS,
+}
 
 
 class File(NamedTuple):
@@ -132,6 +143,5 @@ def of_sequences(
     problems += [
         f"{file.name}: there is no sequence {name} in {truth_dir}" for name, file in found.items() if name not in known
     ]
-    if problems:
-        raise InputError(problems)
+    check_none(problems)
     return [found[name] for name in sequences]

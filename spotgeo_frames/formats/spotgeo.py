@@ -24,11 +24,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from ..support.addresses import Storage, base_name
-from ..support.copies import local_copy
-from ..support.decoding import BYTE_ORDER_MARK, collector_paused
+from ..support.addresses import Storage, base_name, local_copy
+from ..support.arrays import distinct, frame_keys, locate, row_keys
+from ..support.documents import BYTE_ORDER_MARK, collector_paused
 from ..support.errors import InputError
-from ..support.keys import distinct, frame_keys, locate, row_keys
 from ..support.reading import read_bytes
 from ..support.writing import write_bytes
 from ..tables.annotations import Annotations, SideColumns, annotations_of, as_annotations
@@ -188,21 +187,20 @@ def validate_spotgeo(
     if is_competition_file(path):
         with local_copy(path, storage) as copy:
             _, places, problems = inspect(_content(copy.path), limits)
-        if places or not problems:  # else it is no list of frames at all
-            wanted = _wanted(places, truth, sequences, frames_per_sequence)
-            problems += _surplus_problems(places, wanted, truth)
-            problems += [(pair_text(pair), "is missing") for pair in sorted(wanted - places.keys())]
     else:
         from .objects import read_objects
 
         objects = read_objects(path, storage_options=storage_options, filesystem=filesystem).objects
         problems = list(_limit_problems(objects, limits))
         places = {pair: pair_text(pair) for pair in _pairs(objects)}
+    if places or not problems:  # else it is no list of frames at all
         wanted = _wanted(places, truth, sequences, frames_per_sequence)
         problems += _surplus_problems(places, wanted, truth)
+        if is_competition_file(path):  # a table lists no empty frames
+            problems += [(pair_text(pair), "is missing") for pair in sorted(wanted - places.keys())]
     import pandas as pd
 
-    from ..support.pandas_versions import TEXT
+    from ..support.pandas_tables import TEXT
 
     return pd.DataFrame(problems, columns=["place", "problem"], dtype=TEXT)
 
@@ -240,10 +238,7 @@ def _content(path: Path) -> bytes:
 
 
 def _wanted(
-    places: Iterable[Pair],
-    truth: Annotations | None,
-    sequences: Iterable[int] | None,
-    frames_per_sequence: int,
+    places: Iterable[Pair], truth: Annotations | None, sequences: Iterable[int] | None, frames_per_sequence: int
 ) -> set[Pair]:
     """The (sequence, frame) pairs that a submission has to have."""
     if truth is not None:

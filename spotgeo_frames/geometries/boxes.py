@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..support.elementary import exp, log
+from ..support.arrays import exp, log
 from ..tables.columns import Columns
 from ..tables.schema import BOX, LARGEST_COORDINATE
 from .facts import ROOM, Extents, Geometry, Offsets, PairMeasure, Places, Rows

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..support.elementary import exp
+from ..support.arrays import exp, grouped, row_keys
 from ..support.errors import InputError
-from ..support.keys import grouped, row_keys
 from ..tables.annotations import Annotations
 from ..tables.columns import Columns, as_numbers
 from ..tables.inputs import source

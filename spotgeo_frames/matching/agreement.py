@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..support.arrays import added_at, distinct, grouped, locate, ordinals, row_keys
 from ..support.errors import InputError
-from ..support.keys import added_at, distinct, grouped, locate, ordinals, row_keys
 from ..tables.annotations import SideColumns
 from ..tables.columns import Columns, first_values
 from ..tables.inputs import source

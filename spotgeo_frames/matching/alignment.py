@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from ..geometries.joints import labelled_joints
-from ..support.keys import added_at, distinct, frame_keys, grouped, in_order, locate, ordinals, row_keys, stable_order
+from ..support.arrays import added_at, distinct, frame_keys, grouped, in_order, locate, ordinals, row_keys, stable_order
 from ..tables.annotations import Annotations, SideColumns, side_columns
 from ..tables.columns import Columns, joined
 from ..tables.schema import FRAME_KEY

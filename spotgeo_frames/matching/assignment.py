@@ -16,10 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..support.chunks import chunks
-from ..support.keys import distinct, grouped, positions
+from ..support.arrays import chunks, distinct, grouped, positions, ranges
 from ..support.memory import check_at_hand
-from ..support.ragged import ranges
 from .solver import assignment_solver
 
 # Where two costs differ by less than this share of the largest cost, the solver decides, since it rounds itself.

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..geometries.points import centres, measure
 from ..support.errors import InputError
-from ..support.progress import progress
+from ..support.work import progress
 from ..tables.annotations import Annotations, as_side_columns
 from ..tables.columns import dataframe_of
 from ..tables.kinds import CALLER, same_kind_as

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..support.errors import InputError
-from ..support.names import plain_value
+from ..support.texts import plain_value
 from ..tables.columns import Columns, as_numbers
 from ..tables.inputs import source
 from ..tables.messages import counted, first_keys

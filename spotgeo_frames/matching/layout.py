@@ -143,7 +143,7 @@ def joined_categories(columns: Sequence[Any]) -> pd.Series:
     """
     import pandas as pd
 
-    from ..support.pandas_versions import as_text
+    from ..support.pandas_tables import as_text
     from ..tables.checks import decoded
 
     filled = [column for column in columns if len(column)] or columns

@@ -11,9 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..support.chunks import chunks
-from ..support.keys import distinct
-from ..support.ragged import ranges
+from ..support.arrays import chunks, distinct, ranges
 from .assignment import BLUR, Entries, assign, components_of, far_costs, numbered, only_answers, plain
 
 # How many pairs, rows and columns, counted once a level, are settled at once, unless a frame has more at one level.

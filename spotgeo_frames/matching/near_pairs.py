@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..geometries.facts import ROOM, Extents, Geometry, PairMeasure
-from ..support.chunks import chunks
-from ..support.ragged import ranges
+from ..support.arrays import chunks, ranges
 from .alignment import Aligned, Side
 from .pairs import Pairs, all_pairs, gathered, same_category
 

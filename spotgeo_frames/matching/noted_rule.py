@@ -104,7 +104,7 @@ def _rule(table: pd.DataFrame, words: Words, needs: Distances) -> Rule:
 
 
 def _registered(table: pd.DataFrame, words: Words) -> Geometry | None:
-    """The registered geometry by which a table was made, by its notes or else its columns, unless the words say more."""
+    """The registered geometry by which a table was made, by its notes or else its columns, unless words say more."""
     if words.similarity is not None or words.distance is not None:
         return None
     noted = table.attrs.get("rule")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..support.chunks import chunks
+from ..support.arrays import chunks
 from ..support.memory import limit_of, too_much
 from .alignment import Aligned, Side
 

@@ -5,37 +5,25 @@ In come Parquet datasets, tables that become such, or evaluations of parts; out 
 
     a dataset         files             state, footer and row groups of a file; reads ahead from a store
                       listing           which files there are, and the values in the names of their folders
-                      streams           tables that are no files, as temporary files
-                      row_groups        what is known of a row group before it is read
                       contents          what the footers tell: columns, types, the range of each row group
                       columns           opens all sides of an evaluation, and chooses the columns to read
-                      rows              the rows of a row group, read and put in order
+                      rows              the rows of row groups: read, put in order, sorted with bounded memory
     its parts         parts             ranges of sequences and frames, and the row groups of each
-                      blocks            reads a part, whole frames at a time
-                      checked_blocks    the blocks as checked sides
+                      blocks            reads a part, whole frames at a time, as checked sides
                       quantiles         edges of quantile bins of a column
-                      layout            how rows lie where footers do not tell
-                      sorting           sorts rows with bounded memory
-                      planning          decides which parts are read as they lie, and what is sorted first
+                      planning          how rows lie, which parts are read as they lie, and what is sorted first
     their results     folder            the folder of a run
                       results           what parts add up to, and the files of that
                       journal           which parts are finished, and whether their files prove it
     a run             evaluation        evaluates one part
-                      workers           gives parts to the processes of this machine
-                      dask              gives parts to a Dask cluster
-                      run               evaluates all parts but those that are finished already
+                      run               evaluates all other parts, in processes of this machine or on a Dask cluster
                       datasets          score_dataset() and track_dataset()
-    a sorted copy     cluster_sorting   sorts on a Dask cluster
-                      sorted_copies     repartition_by_sequence()
+    a sorted copy     sorted_copies     repartition_by_sequence(), here or on a Dask cluster
     other engines     made_with         how sums were made, as a column of them
                       sum_tables        sums(): what a part adds up to, as a table
                       combined_sums     combine(): the metrics of such tables together
     a training loop   batch_arrays      one side of a batch, from arrays and tensors or from a table
-                      batch_form        what all batches have in common
-                      seen_frames       which frames there were
-                      plain_batches     plain batches, which wait to be matched together
-                      seen_sides        how the two sides of all batches fit each other
-                      batches           reads a batch
+                      batches           reads a batch, which may wait for others; what all have in common
                       batch_sums        what batches add up to
                       accumulator       Accumulator
 """

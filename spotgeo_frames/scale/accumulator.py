@@ -23,12 +23,23 @@ from ..support.errors import InputError
 from ..tables.annotations import SideColumns
 from ..tables.kinds import TableKind, as_kind, kind_of, taking_kind
 from ..tables.messages import listed
-from .batch_form import NO_FORM, Form, common_form, rule_of_form
 from .batch_sums import BatchSums, Evaluated, evaluate, joined_matches
-from .batches import Given, read_batch
-from .plain_batches import PlainSide, joined_sides
-from .seen_frames import Codes, FrameCode, coded_keys, frame_code, sequence_and_frame
-from .seen_sides import SeenSides
+from .batches import (
+    NO_FORM,
+    Codes,
+    Form,
+    FrameCode,
+    Given,
+    PlainSide,
+    SeenSides,
+    coded_keys,
+    common_form,
+    frame_code,
+    joined_sides,
+    read_batch,
+    rule_of_form,
+    sequence_and_frame,
+)
 
 # Plain batches wait until both sides together have so many rows, or until so many batches wait: each takes about 2 kB,
 # even without a row.

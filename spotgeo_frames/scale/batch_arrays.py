@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from ..support.arrays import as_array
 from ..support.errors import InputError
-from ..support.tensors import as_array
 from ..tables.annotations import Annotations
 from ..tables.columns import Columns, array_of
 from ..tables.messages import listed

@@ -19,7 +19,7 @@ from ..scoring.pair_sums import pair_cells
 from ..scoring.registry import own_metrics
 from ..scoring.row_groups import group_rows
 from ..scoring.summary import summary_of
-from ..support.keys import row_keys
+from ..support.arrays import row_keys
 from ..tables.annotations import SideColumns
 from ..tables.columns import Columns
 from ..tables.match_tables import match_dataframe

@@ -15,13 +15,17 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..support.arrays import in_order
 from ..support.errors import InputError
-from ..support.keys import in_order
 from ..support.memory import check_at_hand
-from .files import Expected, OpenedFiles
+from ..tables.annotations import SideColumns
+from ..tables.arrow import arrow_to_pandas
+from ..tables.checks import check_frames, check_objects, plain_objects
+from ..tables.columns import Columns, columns_of
+from ..tables.inputs import name_source
+from .files import FIRST, Expected, Key, OpenedFiles, RowGroup
 from .parts import Part
-from .row_groups import FIRST, Key, RowGroup
-from .rows import SHORTER, gathered, in_key_order, row_group_batches, rows_within
+from .rows import SHORTER, gathered, in_key_order, kept_rows, row_group_batches, rows_within
 
 # The most rows of a block, both sides together, and their most bytes if there are many columns. Smaller blocks would
 # waste time, since each block has a fixed cost.
@@ -46,13 +50,6 @@ class Block(NamedTuple):
 
     rows: pa.Table
     name: str
-
-
-class Blocks(NamedTuple):
-    """A block of each side, of the same frames, and those of their sequences that have frames in other blocks, too."""
-
-    sides: dict[str, Block]
-    cut: frozenset[Any]
 
 
 class OutOfOrderError(Exception):
@@ -106,8 +103,12 @@ class _Chain:
         return taken
 
 
-def read_blocks(part: Part, sources: Mapping[str, Source], *, in_memory: bool = False) -> Iterator[Blocks]:
+def read_blocks(
+    part: Part, sources: Mapping[str, Source], *, in_memory: bool = False
+) -> Iterator[tuple[dict[str, Block], frozenset[Any]]]:
     """Yields the rows of each side, in blocks that never split a frame; a side may have no rows in a block.
+
+    With each block of both sides come those of its sequences that have frames in other blocks, too.
 
     Only long sequences are split. The frontier of a chain is the least sequence, or frame of a long sequence, that it
     may still bring; what comes before all frontiers is complete. A row group is read to its end even if only its
@@ -130,7 +131,7 @@ def read_blocks(part: Part, sources: Mapping[str, Source], *, in_memory: bool = 
             del taken  # so that the caller can free the blocks
             # The frontier may lie beyond the part, in a row group that has rows of the next part, too.
             end = min((key for key in (cut, part.high) if key is not None), default=None)
-            yield Blocks(blocks, frozenset(key[0] for key in (begin, end) if key is not None and key[1] > FIRST))
+            yield blocks, frozenset(key[0] for key in (begin, end) if key is not None and key[1] > FIRST)
             begin = end
             del blocks
         elif unfinished:  # a sequence of more rows than a block
@@ -293,3 +294,54 @@ def _n_before(rows: pa.Table, key: Key) -> int:
     if frame > FIRST:
         before = pc.or_(before, pc.and_(pc.equal(sequence, name), pc.less(rows["frame"], frame)))
     return pc.sum(before).as_py() or 0
+
+
+# Truth and predictions.
+Sides = tuple[SideColumns, SideColumns]
+
+
+def checked_blocks(
+    part: Part, sources: Mapping[str, Source], exclude: Sequence[Any], *, in_memory: bool
+) -> Iterator[tuple[dict[str, int], list[Any], Sides | None, Collection[Any]]]:
+    """The blocks of a part as `read_blocks` yields them, checked, without the sequences to leave out.
+
+    Each comes as how many rows each side has, the excluded sequences among them, both sides without what is left out,
+    or None if nothing else is there, and those of its sequences that have frames in other blocks.
+
+    Raises InputError if rows are wrong, and what `read_blocks` raises.
+    """
+    for blocks, cut in read_blocks(part, sources, in_memory=in_memory):
+        n_rows = {side: len(block.rows) for side, block in blocks.items()}
+        kept = {side: block._replace(rows=kept_rows(block.rows, exclude, part.gaps)) for side, block in blocks.items()}
+        sides = _sides(kept) if any(len(block.rows) for block in kept.values()) else None
+        yield n_rows, _excluded(blocks, exclude), sides, cut
+        del blocks, kept, sides  # before the next ones are read
+
+
+def empty_sides(sources: Mapping[str, Source]) -> Sides:
+    """Both sides without rows, with the types of their columns."""
+    return _sides({side: Block(source.schema.empty_table(), source.name) for side, source in sources.items()})
+
+
+def _sides(blocks: Mapping[str, Block]) -> Sides:
+    """Both sides, checked; messages call them by their files."""
+    tables = {side: _columns(side, block) for side, block in blocks.items()}
+    for side, table in tables.items():
+        name_source(table, blocks[side].name)
+    return SideColumns(tables["truth"], tables.get("frames")), SideColumns(tables["predictions"])
+
+
+def _columns(side: str, block: Block) -> Columns:
+    """The columns of a block, checked."""
+    if side == "frames":
+        return columns_of(check_frames(arrow_to_pandas(block.rows, block.name), block.name))
+    plain = plain_objects(block.rows)
+    return columns_of(check_objects(arrow_to_pandas(block.rows, block.name), block.name)) if plain is None else plain
+
+
+def _excluded(blocks: Mapping[str, Block], exclude: Sequence[Any]) -> list[Any]:
+    """The sequences to exclude that occur in the blocks, sorted."""
+    if not exclude:
+        return []
+    occurring = {name for block in blocks.values() for name in block.rows["sequence"].unique().to_pylist()}
+    return sorted(occurring.intersection(exclude))

@@ -9,10 +9,10 @@ from ..geometries.registered import Measure
 from ..matching.rule import Rule
 from ..matching.words import Header, Words, rule_for
 from ..support.addresses import Storage
-from ..support.errors import InputError
+from ..support.errors import check_none, noted_in
 from ..tables.schema import FRAME_KEY, OBJECT_KEY, PREFIXES
 from .contents import ON_ERROR, Contents, contents_of
-from .streams import in_files
+from .listing import in_files
 
 SIDES = ("truth", "predictions")
 
@@ -37,15 +37,12 @@ def opened(
         raise ValueError(f"on_error is {on_error!r}; {' or '.join(map(repr, ON_ERROR))} is needed")
     datasets = {"truth": truth, "predictions": predictions} | ({} if frames is None else {"frames": frames})
     required = required_columns(similarity)
-    contents, problems = {}, []
+    contents, problems = {}, list[str]()
     with in_files(datasets) as files:
         for side, dataset in files.items():
-            try:
+            with noted_in(problems):
                 contents[side] = contents_of(dataset, required[side], on_error, storage)
-            except InputError as error:
-                problems += error.problems
-        if problems:
-            raise InputError(problems)
+        check_none(problems)
         check_alike(contents)
         yield contents
 
@@ -74,11 +71,7 @@ def columns_of_tables(geometry: Geometry) -> tuple[str, ...]:
     return geometry.columns if geometry.columns_of_tables is None else geometry.columns_of_tables
 
 
-def columns_to_read(
-    contents: Mapping[str, Contents],
-    wanted: Collection[str],
-    rule: Rule,
-) -> dict[str, list[str]]:
+def columns_to_read(contents: Mapping[str, Contents], wanted: Collection[str], rule: Rule) -> dict[str, list[str]]:
     """The columns of each side that matching and the `wanted` columns of the match table need."""
     columns = {}
     for side, dataset in contents.items():
@@ -113,8 +106,7 @@ def check_alike(contents: Mapping[str, Contents]) -> None:
                     problems.append(f"{other.name}: {problem}")
     if not problems:
         problems = _apart(contents)
-    if problems:
-        raise InputError(problems)
+    check_none(problems)
 
 
 def _apart(contents: Mapping[str, Contents]) -> list[str]:

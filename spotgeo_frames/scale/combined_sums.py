@@ -14,9 +14,9 @@ from ..scoring.one_sided import lacking, problem_text
 from ..scoring.registry import own_metrics
 from ..scoring.row_groups import unknown_outcomes
 from ..scoring.summary import summary_of
+from ..support.arrays import added_at
 from ..support.errors import InputError
-from ..support.keys import added_at
-from ..support.pandas_versions import TEXT, with_text
+from ..support.pandas_tables import TEXT, with_text
 from ..tables.arrow import as_pandas
 from ..tables.checks import check_sums
 from ..tables.columns import Columns, array_of, as_numbers, columns_of, rows_with_null

@@ -14,13 +14,12 @@ import pyarrow.compute as pc
 
 from ..support.addresses import Storage
 from ..support.errors import InputError, check_memory, first_line
-from ..support.fetching import AT_ONCE
 from ..support.reading import readable
 from ..support.storage import Place, is_inside, is_local
+from ..support.work import AT_ONCE
 from ..tables.key_values import arrow_key, is_date, may_be_whole
-from .files import KEPT_OF_STORE, File, Footer, OpenedFiles, footer_digest
+from .files import FIRST, KEPT_OF_STORE, LAST, File, Footer, Gap, OpenedFiles, RowGroup, footer_digest
 from .listing import files_of
-from .row_groups import FIRST, LAST, Gap, RowGroup
 
 # The values that a column must have. Keys may be integers or text, but the same in all files.
 KINDS = {"frame": "integers", "x": "numbers", "y": "numbers", "w": "numbers", "h": "numbers"}

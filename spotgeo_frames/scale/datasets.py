@@ -36,13 +36,14 @@ from ..tables.columns import dataframe_of
 from ..tables.selections import By, check_column, column_bins, listed_sequences
 from ..tracking.metrics.clear import THRESHOLD
 from ..tracking.track_tables import track_summary
-from .checked_blocks import empty_sides
+from .blocks import empty_sides
 from .columns import columns_to_read, dataset_rule, geometries, opened
 from .contents import Contents
 from .evaluation import score_block, track_block
+from .planning import RunOptions
 from .quantiles import bins_of_codes, bins_of_columns, dataset_bin_edges
 from .results import category_texts, noted, warnings_of, write_table
-from .run import RunOptions, check_out, described, run, sources_of
+from .run import check_out, described, run, sources_of
 
 
 def score_dataset(

@@ -20,11 +20,11 @@ from ..matching.noted_rule import shared_notes
 from ..matching.rule import Rule, compared
 from ..scoring.group_sums import Sums, cut_sums, summary_sums
 from ..scoring.pair_sums import pair_sums
-from ..support.ahead import ahead
-from ..support.allocation import keeping_freed_memory
+from ..support.arrays import distinct
 from ..support.errors import InputError, check_memory, first_line
-from ..support.keys import distinct
+from ..support.memory import keeping_freed_memory
 from ..support.storage import Output, Place
+from ..support.work import ahead
 from ..support.writing import as_arrow, metadata_of
 from ..tables.annotations import SideColumns
 from ..tables.bins import Edges
@@ -34,15 +34,13 @@ from ..tables.schema import COUNTS_NOTED, PREFIXES
 from ..tracking.crowds import without_crowds_of_tracks
 from ..tracking.track_tables import track_matches
 from ..tracking.tracks import evaluate_tracks
-from .blocks import BLOCK_BYTES, BLOCK_ROWS, OutOfOrderError, Source
-from .checked_blocks import checked_blocks
+from .blocks import BLOCK_BYTES, BLOCK_ROWS, OutOfOrderError, Source, checked_blocks
 from .contents import CANNOT_SKIP
-from .files import File, OpenedFiles, check_unchanged
+from .files import File, Gap, OpenedFiles, RowGroup, check_unchanged, gap_text
 from .folder import RunFolder, written_for
 from .parts import Part
 from .quantiles import bin_codes
 from .results import MOST_LISTED, Result, add_results, few, write_result
-from .row_groups import Gap, RowGroup, gap_text
 from .rows import UnreadableError, row_group_batches, rows_within, sequences_of
 
 # Columns that are written with a dictionary. The values of others hardly repeat, and it takes long to find that out.

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from ..support.errors import InputError, check_memory
-from ..support.fetching import AT_ONCE, Fetching
+from ..support.errors import check_memory, check_none
 from ..support.storage import Listed, Place, files_below, is_local, listed
+from ..support.work import AT_ONCE, Fetching
 
 # How much of the end of a file is read to tell whether it has changed. Most footers fit, and one request is enough.
 TAIL = 1 << 16
@@ -119,8 +119,7 @@ def check_unchanged(files: Iterable[File]) -> None:
             which = " and ".join(name for name, now, then in zip(STATE, state, file.state, strict=True) if now != then)
             advice = "leave the files alone during a run, and start it anew"
             problems.append(f"{file.place.name}: was changed during the run ({which} differ); {advice}")
-    if problems:
-        raise InputError(problems)
+    check_none(problems)
 
 
 def _now(files: Sequence[File]) -> dict[str, FileState]:
@@ -164,14 +163,6 @@ class Expected(NamedTuple):
     at_once: int
 
 
-class Fetched(NamedTuple):
-    """A row group that was read ahead from a store: its position, the footer of its file, and its rows in batches."""
-
-    position: int
-    footer: Footer
-    batches: list[Any]
-
-
 class OpenedFiles:
     """Reads the row groups of files one after the other, and parses the footer of each file once.
 
@@ -207,8 +198,8 @@ class OpenedFiles:
         self._size -= 0 if footer is None else footer.metadata.serialized_size
         fetched = self._expected.take(file.place.path)
         if fetched is not None:
-            footer = fetched.footer
-            self._fetched[file.place.path, fetched.position] = fetched.batches
+            position, footer, batches = fetched
+            self._fetched[file.place.path, position] = batches
         if footer is None:
             footer = _known_footer(file)
         self._footers[file.place.path] = footer
@@ -275,12 +266,15 @@ def _whole_group(footer: Footer, position: int, columns: Sequence[str], at_once:
     yield from group.to_batches(columns=list(columns), batch_size=at_once, use_threads=False)
 
 
-def _fetched(group: Expected) -> Fetched:
-    """A row group, in a request for those of the columns that it has, after one for the footer unless that is kept."""
+def _fetched(group: Expected) -> tuple[int, Footer, list[Any]]:
+    """A row group's position, the footer of its file, and its rows in batches, which are read ahead from a store.
+
+    There is a request for those of the columns that it has, after one for the footer unless that is kept.
+    """
     footer = _known_footer(group.file)
     there = {*footer.schema.names}.difference(group.file.partition)
     names = [name for name in group.columns if name in there]
-    return Fetched(group.position, footer, list(_whole_group(footer, group.position, names, group.at_once)))
+    return group.position, footer, list(_whole_group(footer, group.position, names, group.at_once))
 
 
 def _packed_size(footer: Footer, position: int, columns: Sequence[str]) -> int:
@@ -320,3 +314,59 @@ def footer_digest(footer: Footer) -> str:
     sink = pa.BufferOutputStream()
     footer.metadata.write_metadata_file(sink)
     return hashlib.sha256(sink.getvalue()).hexdigest()
+
+
+# The frames of a row group whose frames are not known: all 64-bit integers.
+FIRST, LAST = -(1 << 63), (1 << 63) - 1
+
+# A sequence and a frame, by which rows are in order.
+Key = tuple[Any, int]
+
+
+class RowGroup(NamedTuple):
+    """A row group of a dataset.
+
+    `order` is the position of its file and its own position in the file. It has `n_rows` rows, whose sequences lie
+    between `low` and `high`, both included. Its rows of sequence `low` are of `first_frame` or later, and those of
+    `high` of `last_frame` or earlier.
+    """
+
+    order: tuple[int, int]
+    file: File
+    n_rows: int
+    low: Any
+    high: Any
+    first_frame: int = FIRST
+    last_frame: int = LAST
+
+    @property
+    def begin(self) -> Key:
+        """No row of the group comes before this sequence and frame."""
+        return self.low, self.first_frame
+
+    @property
+    def end(self) -> Key:
+        """No row of the group comes after this sequence and frame."""
+        return self.high, self.last_frame
+
+
+class Gap(NamedTuple):
+    """Sequences that are left out, from `low` to `high` (None: no end), and why.
+
+    `listed` are the sequences if not all between the two are left out.
+    """
+
+    low: Any
+    high: Any
+    problem: str
+    listed: Sequence[Any] | None = None
+
+
+def gap_text(gap: Gap) -> str:
+    """A gap as text: the problem, and the sequences that are left out because of it."""
+    if gap.listed is not None and gap.low != gap.high:
+        return f"{gap.problem}; {len(gap.listed):,} sequences from {gap.low} to {gap.high} are left out"
+    if gap.low == gap.high and gap.low is not None:
+        return f"{gap.problem}; sequence {gap.low} is left out"
+    low, high = ("the first" if gap.low is None else gap.low), ("the last" if gap.high is None else gap.high)
+    return f"{gap.problem}; sequences {low} to {high} are left out"

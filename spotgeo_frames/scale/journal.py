@@ -12,11 +12,10 @@ from uuid import uuid4
 import msgspec
 import pyarrow as pa
 
-from ..support.errors import InputError, check_memory
-from ..support.secrets import without_secrets
+from ..support.errors import InputError, check_memory, check_none, without_secrets
+from ..support.packages import __version__
 from ..support.storage import Digest, Place, digest_of, is_local, make_folder, remove_temporary, sizes, write_all
 from ..support.temporary import WINDOWS, lock, synchronise_folder, temporary_beside, temporary_name
-from ..support.version import __version__
 from ..support.writing import writable
 from .contents import Contents
 from .folder import BUSY, RunFolder, check_own, plan_text, read_plan
@@ -235,8 +234,7 @@ def check_written(folder: RunFolder, files: Mapping[str, Digest]) -> None:
         replaced = [name for name, is_own in zip(present, own, strict=True) if not is_own]
     problems = {MISSING: files.keys() - there.keys(), FOREIGN: there.keys() - files.keys(), REPLACED: replaced}
     texts = [f"{folder.of(name).name}: {problem}" for problem, names in problems.items() for name in sorted(names)]
-    if texts:
-        raise InputError(texts)
+    check_none(texts)
 
 
 def _is_own(folder: RunFolder, name: str, digest: Digest) -> bool:

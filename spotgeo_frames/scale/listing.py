@@ -1,16 +1,22 @@
-"""Lists the files of a Parquet dataset, with the columns that the names of their folders (hive partitions) add."""
+"""The files of a Parquet dataset, with the columns that the names of their folders (hive partitions) add.
+
+A table that is no Parquet file, such as a relation of DuckDB, is written to temporary files first, batch by batch. A
+dataset is read several times and in several places at once, which a stream of rows does not allow.
+"""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pyarrow as pa
 
 from ..support.addresses import Storage
-from ..support.errors import InputError
-from ..support.secrets import without_secrets
+from ..support.errors import InputError, check_memory, first_line, without_secrets
 from ..support.storage import Listed, Place, found_at, listed, place_of
+from ..tables.table import ArrowStream, as_stream, collected
 from .files import File, states_of
 
 
@@ -104,3 +110,56 @@ def _partitions(paths: Sequence[str]) -> list[dict[str, Any]]:
 def _is_integer(text: str) -> bool:
     """Whether pyarrow takes a value of a partition for an integer."""
     return re.fullmatch(r"-?\d{1,10}", text, re.ASCII) is not None and abs(int(text)) < 1 << 31
+
+
+# How many rows a row group has. The batches of a stream may be a few thousand rows, whose footers would be many.
+GROUP_ROWS = 1 << 17
+
+
+@contextmanager
+def in_files(datasets: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """A context that gives datasets by their names, those that are tables as temporary files, which messages name so.
+
+    Raises InputError if a table cannot be read, or be written as Parquet.
+    """
+    streams = {name: given for name, given in datasets.items() if not is_of_files(given)}
+    if not streams:
+        yield dict(datasets)
+        return
+    with TemporaryDirectory(prefix="spotgeo_frames-") as folder:
+        written = {name: _written(given, name, Path(folder, f"{name}.parquet")) for name, given in streams.items()}
+        yield {**datasets, **written}
+
+
+def _written(given: Any, name: str, path: Path) -> Any:
+    """The file at `path` with the rows of a table; what is no table as it is, which is refused where datasets are."""
+    table = as_stream(collected(given, name))
+    if not isinstance(table, ArrowStream):
+        return given
+    try:
+        _write(pa.RecordBatchReader.from_stream(table), path)
+    except Exception as error:  # what the caller's own query raises, and what Parquet cannot hold
+        check_memory(error, name)
+        raise InputError(f"{name}: its rows cannot be kept in {path.parent} as Parquet: {first_line(error)}") from None
+    return Place(place_of(path).filesystem, str(path), name)
+
+
+def _write(reader: pa.RecordBatchReader, path: Path) -> None:
+    """Writes the batches of a reader to a file; memory holds a row group at a time."""
+    import pyarrow.parquet as pq
+
+    with pq.ParquetWriter(path, reader.schema, write_page_checksum=True) as writer:
+        for rows in together((pa.Table.from_batches([batch], reader.schema) for batch in reader), GROUP_ROWS):
+            writer.write_table(rows, row_group_size=GROUP_ROWS)
+
+
+def together(batches: Iterable[pa.Table], n_rows: int) -> Iterator[pa.Table]:
+    """The rows of batches, at least `n_rows` at a time but for the last."""
+    waiting: list[pa.Table] = []
+    for batch in batches:
+        waiting.append(batch)
+        if sum(map(len, waiting)) >= n_rows:
+            yield pa.concat_tables(waiting)
+            waiting = []
+    if waiting:
+        yield pa.concat_tables(waiting)

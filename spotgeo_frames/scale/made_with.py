@@ -13,8 +13,8 @@ import pandas as pd
 
 from ..matching.noted_rule import rule_notes
 from ..support.errors import InputError
-from ..support.names import plain_value
-from ..support.pandas_versions import TEXT
+from ..support.pandas_tables import TEXT
+from ..support.texts import plain_value
 from ..tables.messages import listed, missing
 
 # The column, and the note of a table of sums without rows, which has no other place for it.

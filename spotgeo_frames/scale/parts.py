@@ -15,7 +15,7 @@ import numpy as np
 
 from ..support.errors import InputError
 from .contents import Contents
-from .row_groups import FIRST, LAST, Gap, Key, RowGroup
+from .files import FIRST, LAST, Gap, Key, RowGroup
 
 # A part has a PARTS-th of all rows, both sides together, but at least LEAST_ROWS, since each part has a fixed cost, and
 # at most PART_ROWS, since an interruption loses the part's work.

@@ -1,19 +1,31 @@
-"""The rows of row groups as Arrow tables: read, with the types of the dataset, put in order, and some left out."""
+"""The rows of row groups as Arrow tables: read, with the types of the dataset, some left out, and put in order.
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import reduce
+Any number of rows is sorted by sequence with bounded memory. A sample of the sequences decides how to divide them into
+ranges. The rows go to a temporary file for each range. Then each range is sorted in memory and written; a range that is
+still too large is divided again. The rows of a sequence are in the order of their frames, and those of a frame keep
+their order.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from functools import partial, reduce
+from itertools import chain
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..support.errors import InputError, check_memory, first_line
 from ..support.memory import check_at_hand
+from ..support.storage import Place, written
+from ..support.work import progress_bar
 from ..tables.arrow import text_bytes
 from ..tables.key_values import arrow_key
-from .contents import BATCH_ROWS
-from .files import OpenedFiles
-from .row_groups import Gap, RowGroup
+from .contents import BATCH_ROWS, Contents
+from .files import FIRST, Gap, OpenedFiles, RowGroup, check_unchanged
 
 # The most rows, and their most bytes, that are sorted in memory at the same time.
 SORTED_ROWS, SORTED_BYTES = 1 << 21, 1 << 27
@@ -158,3 +170,154 @@ def keys_of(schema: pa.Schema) -> list[str]:
     """The columns that rows are sorted by: `sequence`, and `frame` if it is there and of integers."""
     has_frames = "frame" in schema.names and pa.types.is_integer(schema.field("frame").type)
     return ["sequence", "frame"] if has_frames else ["sequence"]
+
+
+# The most ranges to which rows are dealt out at once, each with an open file.
+MOST_RANGES = 256
+
+# About how many rows the sample has that decides the ranges.
+SAMPLE = 1 << 16
+Advance = Callable[[int], object]
+Batches = Callable[[], Iterable[pa.Table]]
+Numbered = Callable[[int], Place]
+
+
+def write_sorted(contents: Contents, scratch: Path, folder: Place) -> list[Place]:
+    """Writes the rows of a dataset, sorted by sequence, to files in a folder; returns the files in their order."""
+    schema, n_rows = contents.schema, contents.n_rows
+    batches = partial(batches_of, contents.groups, schema)
+    with progress_bar(2 * n_rows, "sorting", "row") as advance:
+        files = written_ranges(
+            batches, n_rows, schema, scratch, lambda number: folder.inside(part_name(number)), advance
+        )
+    check_unchanged(contents.files)
+    return files
+
+
+def written_ranges(
+    batches: Batches, n_rows: int, schema: pa.Schema, scratch: Path, numbered: Numbered, advance: Advance = bool
+) -> list[Place]:
+    """Writes rows, sorted, to a file for each range of sequences, which `numbered` gives; returns the files."""
+    files: list[Place] = []
+    for rows in sorted_ranges(batches, n_rows, most_sorted([schema]), scratch, advance, keys_of(schema)):
+        files.append(numbered(len(files)))
+        write_rows(rows, schema, files[-1], advance)
+    return files
+
+
+def part_name(number: int) -> str:
+    """The name of a file of a sorted dataset."""
+    return f"part-{number:05}.parquet"
+
+
+def batches_of(groups: Iterable[RowGroup], schema: pa.Schema) -> Iterator[pa.Table]:
+    """The columns of a schema of all rows of row groups, in their order, a fraction of what is sorted at a time."""
+    files = OpenedFiles()
+    for group in groups:
+        yield from row_group_batches(files, group, schema, most_sorted([schema]) // 4)
+
+
+def sorted_ranges(
+    batches: Batches, n_rows: int, most: int, scratch: Path, advance: Advance, keys: Sequence[str]
+) -> Iterator[Iterable[pa.Table]]:
+    """Yields the rows of each range of sequences, sorted; `batches` gives all rows from the beginning at each call.
+
+    The ranges are of values of the first of `keys`, and their rows are sorted by all of them.
+    """
+    if n_rows <= most:
+        yield [in_key_order(pa.concat_tables(gathered(batches(), "the dataset")))]
+        return
+    key, *others = keys
+    cuts = cuts_of([sampled(batches(), n_rows, key)], n_rows, most)
+    if not cuts:  # they are all of one sequence: its rows are sorted by frame if there are frames, and stay together
+        quiet = partial(sorted_ranges, batches, n_rows, most, scratch, lambda more: None)
+        yield chain.from_iterable(quiet(others)) if others else batches()
+        return
+    with TemporaryDirectory(dir=scratch) as name:
+        files = [Path(name) / f"{position}.arrow" for position in range(len(cuts) + 1)]
+        n_dealt = _deal(batches(), cuts, files, advance, key)
+        for file, n_in_file in zip(files, n_dealt, strict=True):
+            if n_in_file:
+                yield from sorted_ranges(partial(_read, file), n_in_file, most, scratch, lambda more: None, keys)
+            file.unlink()
+
+
+def sampled(batches: Iterable[pa.Table], n_rows: int, key: str) -> pa.Array:
+    """A sample of the sequences (or frames, which `key` says) of some rows, with the least and the greatest.
+
+    `n_rows` is the count of all rows.
+    """
+    step = max(1, n_rows // SAMPLE)
+    skip, samples = 0, []
+    for rows in batches:
+        values = _filled(rows[key])
+        ends = pc.min_max(values)
+        samples += [
+            values.take(pa.array(range(skip, len(rows), step), pa.int64())),
+            pa.array([ends["min"], ends["max"]], values.type),
+        ]
+        skip = (skip - len(rows)) % step
+    return pa.concat_arrays(samples)
+
+
+def _filled(values: pa.ChunkedArray) -> pa.Array:
+    """The values of a key; a frame that is null, which evaluation refuses, comes before all others."""
+    whole = values.combine_chunks()
+    return pc.fill_null(whole, FIRST) if whole.null_count else whole
+
+
+def cuts_of(samples: Sequence[pa.Array], n_rows: int, most: int) -> list[Any]:
+    """The first sequence (or frame) of each range but the first, from samples; empty if all rows are of one."""
+    sample = pa.concat_arrays(samples)
+    sample = sample.take(pc.sort_indices(sample))
+    n_ranges = min(MOST_RANGES, -(-2 * n_rows // most))  # ranges of half the most rows, since a sample is inexact
+    positions = np.arange(1, n_ranges) * len(sample) // n_ranges
+    cuts = pc.unique(sample.take(pa.array(positions))).to_pylist()
+    # If there is no such cut, the least sequence at least is separated from all others.
+    distinct = pc.unique(sample).to_pylist()
+    return [cut for cut in cuts if cut > distinct[0]] or distinct[1:2]
+
+
+def by_range(rows: pa.Table, cuts: Sequence[Any], key: str = "sequence") -> tuple[pa.Table, np.ndarray]:
+    """The rows by their range of the key, in their order within it, and how many each range has."""
+    encoded = _filled(rows[key]).dictionary_encode()
+    values = encoded.dictionary.to_pylist()
+    of_value = np.searchsorted(np.array(cuts, object), np.array(values, object), side="right")
+    range_ = of_value[encoded.indices.to_numpy()]
+    order = np.argsort(range_, kind="stable")
+    return rows.take(pa.array(order)), np.bincount(range_, minlength=len(cuts) + 1)
+
+
+def _deal(batches: Iterable[pa.Table], cuts: list[Any], files: list[Path], advance: Advance, key: str) -> list[int]:
+    """Writes each row to the file of its range; returns how many rows each file has got."""
+    n_dealt = np.zeros(len(files), np.int64)
+    with ExitStack() as stack:
+        writers: dict[int, Any] = {}
+        for rows in batches:
+            rows, counts = by_range(rows, cuts, key)
+            starts = np.cumsum(counts) - counts
+            for position in np.flatnonzero(counts).tolist():
+                if position not in writers:
+                    stream = stack.enter_context(pa.OSFile(str(files[position]), "wb"))
+                    writers[position] = stack.enter_context(pa.ipc.new_stream(stream, rows.schema))
+                writers[position].write_table(rows.slice(starts[position], counts[position]))
+            n_dealt += counts
+            advance(len(rows))
+    return n_dealt.tolist()
+
+
+def _read(file: Path) -> Iterator[pa.Table]:
+    """The rows of a temporary file, batch by batch."""
+    with pa.OSFile(str(file)) as source, pa.ipc.open_stream(source) as stream:
+        for batch in stream:
+            yield pa.Table.from_batches([batch])
+
+
+def write_rows(batches: Iterable[pa.Table], schema: pa.Schema, place: Place, advance: Advance) -> None:
+    """Writes rows as one file, each batch as a row group."""
+    import pyarrow.parquet as pq
+
+    with written(place) as stream, pq.ParquetWriter(stream, schema, write_page_checksum=True) as writer:
+        for rows in batches:
+            writer.write_table(rows)
+            advance(len(rows))

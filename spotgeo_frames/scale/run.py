@@ -1,35 +1,190 @@
-"""Evaluates all parts of two datasets: resumes finished parts, distributes the others, and checks for lost rows."""
+"""Evaluates all parts of two datasets: resumes finished parts, distributes the others, and checks for lost rows.
+
+Parts are given to several processes of this machine, or to a Dask cluster, whose workers add up the results in a tree.
+A task gives the same result wherever and however often it is done, and its files appear only when complete. So if a
+worker of the cluster dies, the scheduler repeats its tasks on other workers, and nothing is lost or counted twice.
+"""
 
 import hashlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+import os
+from collections import deque
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
 from ..matching.alignment import FrameRule
 from ..matching.rule import Rule
-from ..support.errors import InputError
-from ..support.extras import check_extra
-from ..support.progress import progress_bar
+from ..support.errors import InputError, first_line
+from ..support.packages import check_extra
 from ..support.storage import Place, local_paths
-from ..support.targets import check_inputs_kept
-from ..support.writing import check_folder_writable
-from ..tables.selections import check_names
-from .blocks import Source
-from .checked_blocks import empty_sides
+from ..support.work import end_with, progress_bar
+from ..support.writing import check_folder_writable, check_inputs_kept
+from .blocks import Source, empty_sides
 from .contents import Contents, check_outside
-from .dask import check_client, evaluated_on_cluster
-from .evaluation import Job, Method, no_result
-from .files import check_unchanged
+from .evaluation import Job, Method, evaluate_part, no_result
+from .files import check_unchanged, gap_text
 from .folder import RunFolder
 from .journal import begun, check_written
 from .parts import Part, joined
-from .planning import is_moderate, planned
-from .results import Result, whole_result
-from .row_groups import gap_text
-from .workers import evaluated_here
+from .planning import RunOptions, is_moderate, planned
+from .results import Result, add_results, added, fold, whole_result
+
+# Seconds after which a process without work ends by itself.
+IDLE = 10
+
+# What needs the extra `parallel`, in messages.
+PROCESSES = "several processes (workers=1 needs none)"
+
+
+def evaluated_here(
+    parts: Sequence[Part], job: Job, workers: int | None, finished: Mapping[int, Result], done: Callable[[Part], None]
+) -> Result:
+    """The result of all parts: those that are evaluated here, and those that are finished already.
+
+    `workers` is how many processes to use; None means as many as there are cores. `done` is called with each part that
+    is evaluated. Raises InputError if rows are wrong, a file cannot be read or written, or a process dies, and
+    ImportError if more than one process is to work and the extra `parallel` is not installed.
+    """
+    if workers is None:
+        check_extra("parallel", PROCESSES)
+        from loky import cpu_count  # imported only here: it takes a while, and small datasets need none
+
+        workers = cpu_count()
+    workers = min(workers, len(parts))
+    one_by_one = (evaluate_part(part, job) for part in parts)
+    with closing(one_by_one if workers < 2 else _in_processes(parts, job, workers)) as evaluated:
+        return added(_in_order(parts, evaluated, finished, done))
+
+
+def _in_order(
+    parts: Sequence[Part], evaluated: Iterator[Result], finished: Mapping[int, Result], done: Callable[[Part], None]
+) -> Iterator[Result]:
+    """The results of the parts, as they are evaluated, and those that are finished, in the order of all parts."""
+    waiting = dict(finished)
+    for part in parts:
+        yield from (waiting.pop(number) for number in sorted(waiting) if number < part.number)
+        yield next(evaluated)
+        done(part)
+    yield from (waiting.pop(number) for number in sorted(waiting))
+
+
+def _in_processes(parts: Sequence[Part], job: Job, workers: int) -> Generator[Result, None, None]:
+    """The results of the parts, in their order, which processes evaluate."""
+    check_extra("parallel", PROCESSES)
+    # loky needs no guard around the caller's main module, and it notices if a process dies.
+    from loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
+
+    # Each process has one core, so numerical libraries should start no threads.
+    env = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    pool = ProcessPoolExecutor(workers, timeout=IDLE, env=env, initializer=end_with, initargs=(os.getpid(),))
+    try:
+        futures = deque(pool.submit(evaluate_part, part, job) for part in parts)
+        while futures:
+            yield futures.popleft().result()  # which nothing else keeps
+    except BrokenProcessPool as error:
+        raise InputError(f"a worker process died, perhaps for want of memory: {first_line(error)}") from None
+    finally:
+        pool.shutdown(kill_workers=True)
+
+
+# Seconds to wait for a scheduler.
+PATIENCE = 5
+
+# A task, and what it results in.
+Task = TypeVar("Task")
+T = TypeVar("T")
+
+
+def connected(address: str) -> Any:
+    """A client of the scheduler at an address, such as tcp://host:8786.
+
+    Raises InputError if no scheduler answers there, and ImportError if Dask is not installed.
+    """
+    check_extra("dask", "a Dask cluster")
+    from distributed import Client
+
+    try:
+        return Client(address, timeout=PATIENCE)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise InputError(f"{address}: no Dask scheduler answers there: {first_line(error)}") from None
+
+
+def check_client(client: Any) -> None:
+    """Raises ValueError unless this is a Dask client, and ImportError if Dask is not installed."""
+    if not hasattr(client, "submit"):
+        raise ValueError(f"client is of type {type(client).__name__}; a distributed.Client is needed")
+    check_extra("dask", "a Dask cluster")
+
+
+@contextmanager
+def _failures() -> Iterator[None]:
+    """A context of work on a cluster; raises InputError if workers died again and again, or the scheduler went away."""
+    from distributed import CancelledError, KilledWorker
+
+    try:
+        yield
+    except KilledWorker as error:
+        raise InputError(f"workers died again and again, perhaps for want of memory: {first_line(error)}") from None
+    except (CancelledError, ConnectionError, TimeoutError) as error:
+        raise InputError(f"the Dask scheduler went away: {first_line(error)}") from None
+
+
+def on_cluster(
+    client: Any, function: Callable[[Task], T], tasks: Sequence[Task], done: Callable[[Task], object] = bool
+) -> list[T]:
+    """What a function returns of each task, where the client's workers call it; `done` is called with what is done.
+
+    Raises what the function raises, and InputError if workers died again and again, or the scheduler went away. Tasks
+    are not `pure`: Dask must not reuse results of earlier ones, since files may have changed.
+    """
+    futures = {client.submit(function, task, pure=False): task for task in tasks}
+    try:
+        with _failures():
+            _wait_for(futures, done)
+            return [future.result() for future in futures]
+    finally:
+        for future in futures:
+            future.cancel()
+
+
+def _wait_for(futures: Mapping[Any, Task], done: Callable[[Task], object]) -> None:
+    """Waits until the workers have done all tasks; `done` is called with each. Raises what a task raises."""
+    from distributed import as_completed
+
+    for future in as_completed(futures):
+        if future.status != "finished":
+            future.result()  # raises what went wrong
+        done(futures[future])
+
+
+def evaluated_on_cluster(
+    client: Any, parts: Sequence[Part], job: Job, finished: Mapping[int, Result], done: Callable[[Part], None]
+) -> Result:
+    """The result of all parts: those that the client's workers evaluate, and those that are finished already.
+
+    `done` is called with each part that is evaluated. Raises InputError if rows are wrong, a file cannot be read or
+    written, workers died again and again, or the scheduler went away.
+    """
+    from distributed import Future
+
+    futures = {client.submit(evaluate_part, part, job, pure=False): part for part in parts}
+    leaves = dict(finished) | {part.number: future for future, part in futures.items()}
+    in_order = [leaves[number] for number in sorted(leaves)]
+    if not futures:
+        return fold(in_order, add_results)
+    whole = fold(in_order, lambda results: client.submit(add_results, results, pure=False))
+    try:
+        with _failures():
+            _wait_for(futures, done)
+            return whole.result() if isinstance(whole, Future) else whole
+    finally:
+        # Releasing is enough. Cancelling would also cancel sums that depend on these futures.
+        for future in futures:
+            future.release()
+
 
 # The files of a run that could be an input, in its folder.
 WRITTEN = ["summary.parquet", "by_*.parquet", "matches/*", "sums/*"]
@@ -39,32 +194,8 @@ WRITTEN = ["summary.parquet", "by_*.parquet", "matches/*", "sums/*"]
 FEW_ROWS, FEW_SLOW_ROWS = 1 << 25, 1 << 23
 
 
-class RunOptions(NamedTuple):
-    """The options of an evaluation, besides the rule and the groupings.
-
-    `out` is the folder for results and `client` a Dask client (None: neither). `exclude` are sequences to leave out.
-    `on_error` is "raise" or "skip". `workers` is how many processes to use on this machine (None: as many as help).
-    """
-
-    out: Place | None = None
-    client: Any = None
-    exclude: Sequence[int | str] | None = None
-    on_error: str = "raise"
-    workers: int | None = None
-
-    def excluded(self, contents: Mapping[str, Contents]) -> list[int | str]:
-        """The sequences to leave out; raises InputError if they are not of the type of the sequences."""
-        names = self.exclude or []
-        filled = [side for side in contents.values() if side.n_rows] or [contents["truth"]]
-        check_names(names, filled[0].numbered)
-        # Sequences have at most 64 bits, so a larger integer is none, and Arrow could not store it.
-        return [name for name in names if isinstance(name, str) or -(1 << 63) <= name < 1 << 63]
-
-
 def sources_of(
-    contents: Mapping[str, Contents],
-    columns: Mapping[str, Sequence[str]] | None = None,
-    coded: Collection[str] = (),
+    contents: Mapping[str, Contents], columns: Mapping[str, Sequence[str]] | None = None, coded: Collection[str] = ()
 ) -> dict[str, Source]:
     """Each side with the columns to read; all of them if `columns` is None.
 
@@ -118,15 +249,12 @@ def run(
         check_client(options.client)
     excluded = options.excluded(contents)
     with ExitStack() as stack:
-        cluster, skip = options.client is not None, options.on_error == "skip"
-        parts = stack.enter_context(
-            planned(contents, sources, excluded, cut_frames=cut_frames, skip=skip, on_cluster=cluster)
-        )
+        parts = stack.enter_context(planned(contents, sources, options, cut_frames))
         folder, finished, remarks = None, dict[int, Result](), list[str]()
         if options.out is not None:
             plan = {**plan, "exclude": excluded, "on_error": options.on_error}
             folder, finished, remarks = stack.enter_context(begun(options.out, contents, plan, len(parts)))
-        job = Job(sources, method, excluded, skip, folder)
+        job = Job(sources, method, excluded, options.on_error == "skip", folder)
         left = [part for part in parts if part.number not in finished]
         few_rows = FEW_ROWS if cut_frames and folder is None else FEW_SLOW_ROWS
         result = whole_result(_evaluated(left, job, finished, contents["truth"].n_rows, options, few_rows))

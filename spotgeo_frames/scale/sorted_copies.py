@@ -1,28 +1,165 @@
-"""repartition_by_sequence(): a copy of a dataset that is sorted by sequence, which appears when it is complete."""
+"""repartition_by_sequence(): a copy of a dataset that is sorted by sequence, which appears when it is complete.
+
+A Dask cluster sorts on storage that all workers reach. First, each task reads some row groups and writes their rows to
+a file, divided into ranges of sequences. Then a task for each range reads its rows from all these files, sorts them and
+writes them. A task that is done again, because its worker died, writes the same.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
 
 from ..support.addresses import Storage, is_address
+from ..support.arrays import chunks
 from ..support.errors import InputError
-from ..support.fetching import AT_ONCE
+from ..support.reading import readable
 from ..support.storage import READ_BYTES, Place, is_local, local_paths, make_folder, place_of, sizes, written
-from ..support.targets import check_inputs_kept, check_new_folder
 from ..support.temporary import move_folder, synchronise_folder, temporary_folder_beside, temporary_name
-from ..support.writing import writable
-from .cluster_sorting import sorted_on_cluster
+from ..support.work import AT_ONCE, progress_bar
+from ..support.writing import check_inputs_kept, check_new_folder, writable
 from .contents import Contents, check_outside, contents_of
-from .dask import check_client
-from .sorting import part_name, write_sorted
-from .streams import in_files
+from .files import RowGroup, check_unchanged
+from .listing import in_files, together
+from .rows import (
+    batches_of,
+    by_range,
+    cuts_of,
+    most_sorted,
+    part_name,
+    sampled,
+    sequence_schema,
+    write_sorted,
+    written_ranges,
+)
+from .run import check_client, on_cluster
+
+
+class Section(NamedTuple):
+    """Where rows of a range are: in a file, `size` bytes from `start` on; and how many rows."""
+
+    place: Place
+    start: int
+    size: int
+    n_rows: int
+
+
+def sorted_on_cluster(client: Any, contents: Contents, scratch: Place) -> list[Place]:
+    """Writes the rows of a dataset, sorted by sequence, to files in the folder `scratch`; returns them in their order.
+
+    Messages call that folder by its name, which may be that of the folder which the files are for. Raises InputError
+    if the dataset cannot be read or changes, a worker does not reach the files, or workers die again and again.
+    """
+    schema, groups, n_rows, most = contents.schema, contents.groups, contents.n_rows, most_sorted([contents.schema])
+    # As many row groups as have at most `most` rows, or a single one that has more.
+    divided = chunks(np.array([group.n_rows for group in groups]), most)
+    tasks = [(number, groups[first:last]) for number, (first, last) in enumerate(divided)]
+    make_folder(scratch.inside("sorted"))
+    with progress_bar(2 * n_rows, "sorting", "row") as advance:
+        samples = on_cluster(client, partial(_sampled, n_rows=n_rows), tasks) if n_rows > most else []
+        cuts = cuts_of(samples, n_rows, most) if samples else []
+        dealt = on_cluster(
+            client,
+            partial(_dealt, cuts=cuts, schema=schema, scratch=scratch),
+            tasks,
+            lambda task: advance(sum(group.n_rows for group in task[1])),
+        )
+        ranges = [[section for of_task in dealt for section in of_task[range_]] for range_ in range(len(cuts) + 1)]
+        files = on_cluster(
+            client,
+            partial(_sorted, schema=schema, scratch=scratch),
+            [(number, sections) for number, sections in enumerate(ranges) if sections],
+            lambda task: advance(sum(section.n_rows for section in task[1])),
+        )
+    check_unchanged(contents.files)
+    return [place for of_range in files for place in of_range]
+
+
+def _sampled(task: tuple[int, list[RowGroup]], n_rows: int) -> pa.Array:
+    """A sample of the sequences in the row groups of a task, of which all tasks have `n_rows` rows."""
+    _, groups = task
+    with _unchanged(groups):
+        schema = sequence_schema(groups[0])
+        return sampled(batches_of(groups, schema), n_rows, "sequence")
+
+
+@contextmanager
+def _unchanged(groups: Iterable[RowGroup]) -> Iterator[None]:
+    """A context in which row groups are read; if that fails because files have changed or are not there, it says so."""
+    try:
+        yield
+    except InputError:
+        check_unchanged(group.file for group in groups)
+        raise
+
+
+def _check_shared(scratch: Place) -> None:
+    """Raises InputError if a worker does not see the folder to write to."""
+    if is_local(scratch) and not os.path.isdir(scratch.path):
+        advice = "let workers share it, by the same name, or give the address of a store"
+        raise InputError(f"{scratch.name}: a worker does not see its disk; {advice}")
+
+
+def _dealt(
+    task: tuple[int, list[RowGroup]], cuts: Sequence[Any], schema: pa.Schema, scratch: Place
+) -> list[list[Section]]:
+    """Writes the rows of a task to a file, divided into ranges; returns where those of each range are."""
+    number, groups = task
+    _check_shared(scratch)
+    place, start = scratch.inside(f"rows-{number:05}.arrow"), 0
+    sections: list[list[Section]] = [[] for _ in range(len(cuts) + 1)]
+    with written(place) as stream, _unchanged(groups):
+        for rows_of_task in together(batches_of(groups, schema), most_sorted([schema])):
+            rows, counts = by_range(rows_of_task, cuts)
+            ends = np.cumsum(counts)
+            for range_ in np.flatnonzero(counts).tolist():
+                content = _packed(rows.slice(ends[range_] - counts[range_], counts[range_]))
+                stream.write(content)
+                sections[range_].append(Section(place, start, content.size, int(counts[range_])))
+                start += content.size
+    return sections
+
+
+def _packed(rows: pa.Table) -> pa.Buffer:
+    """Rows as a stream of Arrow."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, rows.schema) as writer:
+        writer.write_table(rows)
+    return sink.getvalue()
+
+
+def _unpacked(sections: Iterable[Section]) -> Iterator[pa.Table]:
+    """The rows of sections, in their order; raises InputError if they are not what was written."""
+    for section in sections:
+        with readable(section.place.name):
+            with section.place.filesystem.open_input_file(section.place.path) as source:
+                content = source.read_at(section.size, section.start)
+            with pa.ipc.open_stream(content) as stream:
+                rows = stream.read_all()
+        if len(rows) != section.n_rows:
+            raise InputError(f"{section.place.name}: is not what was written")
+        yield rows
+
+
+def _sorted(task: tuple[int, list[Section]], schema: pa.Schema, scratch: Place) -> list[Place]:
+    """Writes the rows of a range, sorted; returns the files in their order, one unless there are too many rows."""
+    number, sections = task
+    _check_shared(scratch)
+    batches, n_rows = partial(_unpacked, sections), sum(section.n_rows for section in sections)
+    with TemporaryDirectory() as name:
+        return written_ranges(
+            batches, n_rows, schema, Path(name), lambda of: scratch.inside("sorted", f"{number:05}-{part_name(of)}")
+        )
 
 
 def repartition_by_sequence(
@@ -82,20 +219,13 @@ def repartition_by_sequence(
     >>> pd.read_parquet(folder / "sorted")["sequence"].is_monotonic_increasing
     True
     """
-    repartitioned(dataset, out, client, storage_options, filesystem)
+    repartitioned(dataset, out, client, Storage(storage_options, filesystem))
 
 
-def repartitioned(
-    dataset: Any,
-    out: str | Path,
-    client: Any = None,
-    storage_options: Mapping[str, Any] | None = None,
-    filesystem: Any = None,
-) -> int:
+def repartitioned(dataset: Any, out: str | Path, client: Any = None, storage: Storage | None = None) -> int:
     """Does what `repartition_by_sequence` does, and returns how many files it has written."""
     if client is not None:
         check_client(client)
-    storage = Storage(storage_options, filesystem)
     target = place_of(out, storage)
     folder = Path(target.path if is_address(out) else os.path.expanduser(out))
     if is_local(target):

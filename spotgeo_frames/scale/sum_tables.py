@@ -21,7 +21,7 @@ from ..scoring.registry import own_metrics
 from ..scoring.row_counts import rows_text
 from ..scoring.row_groups import group_rows
 from ..support.errors import InputError
-from ..support.labels import bins_as_text, is_binned
+from ..support.texts import bins_as_text, is_binned
 from ..tables.checks import check_matches
 from ..tables.columns import Columns, dataframe_of
 from ..tables.kinds import CALLER, same_kind_as

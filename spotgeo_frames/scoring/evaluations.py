@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..support.keys import added_at
+from ..support.arrays import added_at
 from ..tables.schema import FN, FP, TP, measure_of
 from ..tables.selections import By, excluded_sequences, without_sequences
 from .group_sums import cells_of, known_sums, sums_of_cells, sums_of_sequences

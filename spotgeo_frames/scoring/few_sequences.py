@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..support.keys import added_at, grouped, row_keys
+from ..support.arrays import added_at, grouped, row_keys
 from ..tables.schema import FN, TP
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from collections.abc import Hashable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..support.errors import InputError
-from ..support.labels import DASH, bins_as_text, label
+from ..support.texts import DASH, bins_as_text, label
 from ..tables.messages import listed
 from ..tables.table import Table
 from .own_metrics import known_metrics

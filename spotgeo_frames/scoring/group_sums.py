@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..support.keys import added_at, distinct, grouped, row_keys
+from ..support.arrays import added_at, distinct, grouped, row_keys
 from ..tables.columns import Columns, among, array_of, joined
 from ..tables.schema import COUNTS_NOTED, FRAME_KEY, measure_of
 from ..tables.selections import By, number_groups

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..support.keys import added_at
+from ..support.arrays import added_at
 from ..tables.columns import Columns, as_numbers
 from ..tables.match_tables import match_columns
 from ..tables.schema import EMPTY, FN, FP, TP, measure_of

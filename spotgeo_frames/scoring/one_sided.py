@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..support.keys import grouped, row_keys
-from ..support.labels import label
+from ..support.arrays import grouped, row_keys
+from ..support.texts import label
 from ..tables.columns import Columns
 from ..tables.schema import EMPTY, FN, FP, FRAME_KEY, SIDE_PREFIXES, TP, frame_columns
 

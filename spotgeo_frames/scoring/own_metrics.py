@@ -219,7 +219,7 @@ def lacking_text(lacking: Iterable[Mapping[str, str]]) -> str | None:
 
 def _row_sums(name: str, function: RowSums, rows: pd.DataFrame) -> dict[str, np.ndarray]:
     """The checked answer of the user's `sums`, by METRIC.SUM."""
-    from ..support.pandas_versions import own_copy
+    from ..support.pandas_tables import own_copy
 
     place = f"metric {name}: sums"
     try:
@@ -308,7 +308,7 @@ def _missing_column(error: Exception, function: RowSums, rows: pd.DataFrame) -> 
     A key of a dict of the function's own fails in the same words, so the function is called once more, with the column:
     if it then fails for the same name, that is no column.
     """
-    from ..support.pandas_versions import own_copy
+    from ..support.pandas_tables import own_copy
 
     for name in _names_in(error):
         if name in rows:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..support.entry_points import entry_point, package_failure
 from ..support.errors import InputError
+from ..support.packages import entry_point, package_failure
 from .own_metrics import known_metrics, metric
 
 GROUP = "spotgeo_frames.metrics"

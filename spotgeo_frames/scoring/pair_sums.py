@@ -7,7 +7,7 @@ import numpy as np
 from ..matching.crowds import WithoutCrowds, without_explained
 from ..matching.pairs import Pairs
 from ..matching.rule import Rule
-from ..support.keys import added_at, distinct, grouped, row_keys
+from ..support.arrays import added_at, distinct, grouped, row_keys
 from ..tables.columns import Columns
 from ..tables.schema import FN, FRAME_KEY, TP
 from .group_sums import Cells, Sums, totals

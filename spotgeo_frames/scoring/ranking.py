@@ -7,7 +7,7 @@ import pandas as pd
 
 from ..matching.noted_rule import rule_notes, shared_notes
 from ..support.errors import InputError
-from ..support.pandas_versions import with_text
+from ..support.pandas_tables import with_text
 from .evaluations import Evaluation, Family, texts_of
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..support.keys import added_at, grouped, pack, repeated, row_keys
+from ..support.arrays import added_at, grouped, pack, repeated, row_keys
 from ..tables.columns import Columns, as_numbers
 from ..tables.kinds import CALLER
 from ..tables.match_tables import match_columns

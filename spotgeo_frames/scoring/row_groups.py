@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..support.arrays import grouped
 from ..support.errors import InputError
-from ..support.keys import grouped
 from ..tables.columns import Columns, among, rows_with_null
 from ..tables.match_tables import match_columns, match_dataframe
 from ..tables.messages import several_thresholds

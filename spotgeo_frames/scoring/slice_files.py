@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from ..support.labels import bins_as_text
-from ..support.names import plain_value
+from ..support.texts import bins_as_text, plain_value
 
 
 def slice_files(by_slice: Mapping[tuple[str, ...], pd.DataFrame]) -> dict[str, pd.DataFrame]:

@@ -1,10 +1,33 @@
-"""The errors for input that cannot be accepted."""
+"""The errors for input that cannot be accepted, whose messages have no secrets of addresses.
+
+An address such as s3://KEY:SECRET@bucket/folder?token=... may have a user name, a password and a query. Only the file
+system that is made of it needs them, and no message, file or heading has them.
+"""
 
 import errno
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
-from .secrets import without_secrets
+# An address with one slash has been a Path. The first user name is one of a sound address. The second is followed by a
+# password with characters that no address may have, such as a slash, so it ends at the last @; a port is no password.
+_ADDRESS = re.compile(
+    r"""(?P<scheme> [A-Za-z][A-Za-z0-9+.-]+ :/{1,2})
+        (?: [^\s/?\#@]* @ (?=[^\s@/?\#'"]* (?:[\s/?\#'"] | $)) | [^\s/?\#@:]* : (?!\d*/) (?=\S) (?:(?!:/)[^\n])* @ )?
+        (?P<place> [^\s?]*)
+        (?: \? \S*? (?=[]:;,.)'"]* (?:\s | $)) )?""",
+    re.VERBOSE,
+)
+
+
+def without_secrets(text: str) -> str:
+    """A text whose addresses have neither user names nor passwords nor queries; other text stays as it is.
+
+    >>> without_secrets("s3://KEY:SECRET@bucket/truth?region=eu-west-1: cannot be read")
+    's3://bucket/truth: cannot be read'
+    """
+    return _ADDRESS.sub(r"\g<scheme>\g<place>", text) if ":/" in text else text
+
 
 # How libraries say in errors of other types that memory ran out, or that there is none for a thread or a library.
 WANT_OF_MEMORY = re.compile(
@@ -51,6 +74,22 @@ class InputError(ValueError):
 
 class SliceError(InputError):
     """A column to slice by that does not exist, or cannot be divided into bins."""
+
+
+def check_none(problems: Iterable[str]) -> None:
+    """Raises InputError with these problems, unless there are none."""
+    listed = list(problems)
+    if listed:
+        raise InputError(listed)
+
+
+@contextmanager
+def noted_in(problems: list[str]) -> Iterator[None]:
+    """A context that an InputError ends, whose problems are added to these, to be told together with others."""
+    try:
+        yield
+    except InputError as error:
+        problems += error.problems
 
 
 def lacks_memory(error: BaseException) -> bool:

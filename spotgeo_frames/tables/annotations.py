@@ -51,14 +51,14 @@ class Annotations(NamedTuple):
     sequences: pd.DataFrame | None = None
 
     def __repr__(self) -> str:
-        from ..support.named_tables import as_text
+        from ..support.pandas_tables import result_as_text
 
-        return as_text(self)
+        return result_as_text(self)
 
     def _repr_html_(self) -> str | None:
-        from ..support.named_tables import as_html
+        from ..support.pandas_tables import result_as_html
 
-        return as_html(self)
+        return result_as_html(self)
 
 
 class SideColumns(NamedTuple):

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..support.errors import InputError, check_memory, first_line
-from ..support.pandas_versions import COPIES_ON_WRITE, TEXT, with_text
+from ..support.pandas_tables import COPIES_ON_WRITE, TEXT, with_text
 from .columns import is_wide
 from .inputs import SOURCE
 from .kinds import kind_of

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from ..support.arrays import ascend, repeated, row_keys
 from ..support.errors import InputError
-from ..support.keys import ascend, repeated, row_keys
 from ..support.memory import LEAST_CHECKED, check_at_hand
-from ..support.pandas_versions import TEXT, as_text
+from ..support.pandas_tables import TEXT, as_text
 from .arrow import as_pandas
 from .columns import Columns, array_of, columns_of, names_without_blanks
 from .key_values import dates_as_text, fractions

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..support.copies import Copy
-from ..support.names import as_text
+from ..support.addresses import Copy
 from ..support.reading import files_below
+from ..support.texts import name_as_text
 from .columns import Columns, columns_of, dataframe_of, is_wide
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def note_source(
     if isinstance(table, Columns):
         origin.table = Columns(table.arrays, n_rows=len(table))  # itself would never be freed, being in its own notes
     else:
-        from ..support.pandas_versions import own_copy
+        from ..support.pandas_tables import own_copy
 
         origin.table = own_copy(table)
     origin.n_rows = len(table) if n_rows is None else n_rows
@@ -241,7 +241,7 @@ def input_notes(inputs: Sequence[Input]) -> dict[str, str]:
 
     A file that has changed since it was read has a remark instead of a digest.
     """
-    names = {file.role: as_text(file.path.name) for file in inputs}
+    names = {file.role: name_as_text(file.path.name) for file in inputs}
     digests = {f"{file.role}_sha256": file.sha256 for file in inputs if file.sha256 is not None}
     remarks = {f"{file.role}_remark": file.remark.removeprefix(", ") for file in inputs if file.sha256 is None}
     return names | digests | remarks

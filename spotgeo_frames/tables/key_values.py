@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..support.pandas_versions import TEXT
+from ..support.pandas_tables import TEXT
 
 # What pandas finds in columns of Python objects that stand for days and times.
 OF_DATES = ("date", "datetime", "datetime64", "time")

@@ -16,7 +16,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, get_args
 
 from ..support.errors import InputError, check_memory, first_line
-from ..support.labels import bins_as_text
+from ..support.texts import bins_as_text
 from ..support.writing import as_arrow
 from .inputs import SOURCE
 from .schema import PREFIXES

@@ -17,10 +17,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ..support.errors import InputError, check_memory, first_line
-from ..support.labels import bins_as_text
 from ..support.memory import check_at_hand
-from ..support.names import is_text
-from ..support.pandas_versions import TEXT, own_copy
+from ..support.pandas_tables import TEXT, own_copy
+from ..support.texts import bins_as_text, is_text
 from .arrow import as_pandas
 from .inputs import SOURCE
 from .kinds import TableKind, as_kind, categorical_columns, check_kind, kind_of

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, Union
 
 import numpy as np
 
+from ..support.arrays import grouped, ordinals, pack
 from ..support.errors import InputError, SliceError
-from ..support.keys import grouped, ordinals, pack
 from .bins import Bins, CheckedBins, checked_bins, in_bins, ordered_values, quantile_edges
 from .columns import Columns, among, array_of
 from .table import ArrowStream, is_polars
@@ -155,7 +155,7 @@ def _aligned(table: pd.DataFrame, name: str, series: pd.Series | ArrowStream, of
     import pandas as pd
     import pyarrow as pa
 
-    from ..support.pandas_versions import as_text
+    from ..support.pandas_tables import as_text
     from .arrow import arrow_to_pandas
 
     if is_polars(series, "Expr"):

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..matching.alignment import Aligned, Side, select_rows
+from ..support.arrays import added_at, grouped, ordinals, pack
 from ..support.errors import InputError
-from ..support.keys import added_at, grouped, ordinals, pack
 from ..tables.columns import Columns, null_rows
 from ..tables.inputs import source
 from ..tables.messages import counted, first_keys

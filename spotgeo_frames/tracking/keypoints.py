@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..matching.alignment import Aligned, Side
-from ..support.keys import added_at, frame_keys, grouped, ordinals, pack
+from ..support.arrays import added_at, frame_keys, grouped, ordinals, pack
 from .identities import Tracks, identify
 
 

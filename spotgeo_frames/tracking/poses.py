@@ -27,9 +27,8 @@ from ..matching.words import asked, check_columns, header_of
 from ..scoring.evaluations import Asked, asked_table
 from ..scoring.group_sums import with_total
 from ..support.errors import InputError
-from ..support.named_tables import as_html, as_text, headline
-from ..support.pandas_versions import TEXT
-from ..support.progress import progress
+from ..support.pandas_tables import TEXT, headline, result_as_html, result_as_text
+from ..support.work import progress
 from ..tables.annotations import Annotations, as_annotations
 from ..tables.checks import size_problems
 from ..tables.columns import Columns, as_numbers
@@ -87,10 +86,10 @@ class PoseResult(NamedTuple):
     sums: pd.DataFrame
 
     def __repr__(self) -> str:
-        return as_text(self, self._headline())
+        return result_as_text(self, self._headline())
 
     def _repr_html_(self) -> str | None:
-        return as_html(self, self._headline())
+        return result_as_html(self, self._headline())
 
     def _headline(self) -> list[str]:
         return headline(self.summary, ["HOTA", "mota", "ap"], null=["sequence", "joint"])

@@ -8,8 +8,8 @@ import pandas as pd
 
 from ..scoring.evaluations import Asked, Evaluation, Family, Singles
 from ..scoring.match_sums import NamedSums
+from ..support.arrays import grouped, ordinals, pack
 from ..support.errors import InputError
-from ..support.keys import grouped, ordinals, pack
 from ..tables.arrow import as_pandas
 from ..tables.columns import Columns, array_of, dataframe_of, rows_with_null
 from ..tables.messages import missing

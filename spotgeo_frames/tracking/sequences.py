@@ -10,7 +10,7 @@ import numpy as np
 
 from ..matching.alignment import Aligned, side_of
 from ..matching.layout import joined_categories
-from ..support.keys import distinct, grouped, locate, row_keys
+from ..support.arrays import distinct, grouped, locate, row_keys
 from ..tables.columns import Columns, array_of
 from ..tables.schema import FRAME_KEY
 

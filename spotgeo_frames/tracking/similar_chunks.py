@@ -6,7 +6,7 @@ from ..matching.alignment import Aligned
 from ..matching.pairs import SIMILAR_AT_ONCE, Pairs, frame_chunks
 from ..matching.rule import Rule
 from ..support.memory import check_at_hand
-from ..support.progress import progress
+from ..support.work import progress
 
 # Similar pairs that are kept, 24 bytes each.
 MOST_KEPT = 1 << 25

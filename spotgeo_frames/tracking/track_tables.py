@@ -11,7 +11,7 @@ from ..matching.layout import match_table, with_events
 from ..matching.pairs import Pairs
 from ..matching.rule import Rule
 from ..scoring.group_sums import Sums, with_total
-from ..support.keys import distinct, grouped, row_keys
+from ..support.arrays import distinct, grouped, row_keys
 from ..tables.columns import Columns, dataframe_of
 from ..tables.match_tables import match_dataframe
 from .families import TRACK_COLUMNS, track_numbers
@@ -87,7 +87,7 @@ def _keys(labels: Columns) -> dict[str, Any]:
         return {"sequence": with_nulls(labels["sequence"], n_rows + 1)}
     import pandas as pd
 
-    from ..support.pandas_versions import TEXT
+    from ..support.pandas_tables import TEXT
 
     _, first = grouped(row_keys(labels, ["category"]))
     n_classes = len(first)

@@ -87,17 +87,17 @@ class TrackResult(NamedTuple):
     sums: pd.DataFrame
 
     def __repr__(self) -> str:
-        from ..support.named_tables import as_text
+        from ..support.pandas_tables import result_as_text
 
-        return as_text(self, self._headline())
+        return result_as_text(self, self._headline())
 
     def _repr_html_(self) -> str | None:
-        from ..support.named_tables import as_html
+        from ..support.pandas_tables import result_as_html
 
-        return as_html(self, self._headline())
+        return result_as_html(self, self._headline())
 
     def _headline(self) -> list[str]:
-        from ..support.named_tables import headline
+        from ..support.pandas_tables import headline
 
         return headline(self.summary, ["average", "HOTA", "MOTA", "IDF1"], null=["sequence", "category"])
 

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from ..geometries.joints import JOINTS
+from ..support.arrays import grouped, row_keys
 from ..support.errors import InputError
-from ..support.keys import grouped, row_keys
 from ..tables.columns import as_numbers
 from .families import HOTA_SUMS, POSE_SUMS, TRACK_SUMS
 from .metrics.hota import HOTA_COUNTS

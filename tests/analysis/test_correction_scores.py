@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 
 import spotgeo_frames as sf
-from spotgeo_frames.analysis.mistakes.correction_scores import (
+from spotgeo_frames.analysis.mistakes.corrections import of_numbers, of_places
+from spotgeo_frames.analysis.mistakes.scores import (
     best_correction,
     gained_objects,
     highest_f1,
     score,
 )
-from spotgeo_frames.analysis.mistakes.corrections import of_numbers, of_places
 from spotgeo_frames.matching import matcher
 from spotgeo_frames.matching.rule import Rule
 

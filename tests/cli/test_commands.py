@@ -26,7 +26,7 @@ from helpers.scenes import objects
 from spotgeo_frames.cli.commands import COMMANDS
 from spotgeo_frames.presentation.folders.saved_folder import MANIFEST
 from spotgeo_frames.scoring.registry import summary_columns
-from spotgeo_frames.support.pandas_versions import with_text
+from spotgeo_frames.support.pandas_tables import with_text
 
 KEYS = [*summary_columns(by_similarity=False), "tau", "epsilon"]
 

@@ -17,7 +17,7 @@ import spotgeo_frames as sf
 from helpers.commands import answer_here, refused_here
 from helpers.pandas_versions import quantile_bins
 from helpers.problems import refused
-from spotgeo_frames.support.labels import bins_as_text
+from spotgeo_frames.support.texts import bins_as_text
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*(fewer than|only one|null low):UserWarning")
 

@@ -19,10 +19,9 @@ import spotgeo_frames as sf
 from helpers import official
 from helpers.problems import Place, refused, warned
 from helpers.reference import PROJECT
-from spotgeo_frames.formats.motchallenge import lines as motchallenge_lines
-from spotgeo_frames.formats.motchallenge import reader as motchallenge
-from spotgeo_frames.formats.motchallenge.benchmarks import BENCHMARKS
-from spotgeo_frames.formats.motchallenge.lines import CLASSES
+from spotgeo_frames.formats import motchallenge, motchallenge_lines
+from spotgeo_frames.formats.motchallenge_lines import CLASSES
+from spotgeo_frames.formats.sequence_files import BENCHMARKS
 from spotgeo_frames.support import reading
 
 TRUTH = "1,1,10,10,20,40,1,1,0.5\n2,1,12,10,20,40,1,1,1\n"
@@ -499,7 +498,7 @@ def test_reading_imports_no_more_than_it_needs() -> None:
     # Importing pandas takes longer than reading. pyarrow imports it by itself for some conversions.
     code = """
 import sys
-from spotgeo_frames.formats.motchallenge.preprocessing import read_numbered
+from spotgeo_frames.formats.motchallenge import read_numbered
 read_numbered("data/tracks/truth", "data/tracks/tracker")
 print([name for name in ("pyarrow", "pandas", "zipfile") if name in sys.modules])
 """

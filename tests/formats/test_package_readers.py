@@ -7,7 +7,7 @@ import pytest
 
 from helpers.commands import answer_here, run_here
 from helpers.packages import installed, use_folder
-from spotgeo_frames.formats.package_readers import GROUP
+from spotgeo_frames.formats.any_file import GROUP
 
 READ = """
 import pandas as pd

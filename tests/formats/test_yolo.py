@@ -15,7 +15,7 @@ from PIL import Image, ImageFile
 
 import spotgeo_frames as sf
 from helpers.problems import refused, warned
-from spotgeo_frames.formats.yolo import reader
+from spotgeo_frames.formats import yolo
 
 # Files in which no names are found: of another form, cut short, deep, of values that are none, and references, of which
 # a few can stand for any number of values.
@@ -289,7 +289,7 @@ def test_ways_to_write_the_same_line(tmp_path: Path, content: str) -> None:
 
 
 def test_files_that_are_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "LARGEST_FILE", 100)
+    monkeypatch.setattr(yolo, "LARGEST_FILE", 100)
     labels = folder_of(tmp_path, {"a.txt": f"{CAR}\n" * 10})
     with refused((str(labels / "a.txt"), "more than")):
         sf.read_yolo(labels, image_size=SIZE)

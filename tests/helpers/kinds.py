@@ -13,7 +13,7 @@ import pytest
 
 import spotgeo_frames as sf
 from spotgeo_frames import Annotations
-from spotgeo_frames.support.labels import bins_as_text, is_binned
+from spotgeo_frames.support.texts import bins_as_text, is_binned
 
 Plain = dict[str, tuple[str, list[Any]]]
 

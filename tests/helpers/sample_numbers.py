@@ -15,7 +15,7 @@ import spotgeo_frames as sf
 from helpers.commands import run_here
 from helpers.reference import PROJECT
 from spotgeo_frames.geometries.joints import JOINTS
-from spotgeo_frames.support.elementary import exp, log, log10
+from spotgeo_frames.support.arrays import exp, log, log10
 
 DATA = PROJECT / "data"
 SAMPLE, TRACKS, POSES = (DATA / name for name in ("sample", "tracks", "poses"))

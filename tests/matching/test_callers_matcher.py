@@ -12,7 +12,7 @@ import spotgeo_frames as sf
 from helpers.problems import refused
 from helpers.reference import reference_matcher
 from helpers.scenes import grid, objects
-from spotgeo_frames.support.pandas_versions import with_text
+from spotgeo_frames.support.pandas_tables import with_text
 
 TRUTH = objects([(1, 2, 0, 0), (1, 1, 0, 0), (1, 1, 6, 0)], category=["car", "car", "bus"])
 PREDICTIONS = objects(

@@ -20,7 +20,7 @@ from helpers.problems import refused
 from helpers.scenes import objects
 from spotgeo_frames.geometries.boxes import covered_share
 from spotgeo_frames.scale import blocks, parts
-from spotgeo_frames.support.pandas_versions import with_text
+from spotgeo_frames.support.pandas_tables import with_text
 
 Box = tuple[int, int, float, float, float, float]
 

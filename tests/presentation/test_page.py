@@ -22,7 +22,7 @@ from helpers.scenes import SCENES, objects
 from spotgeo_frames.presentation.drawing.charts.names import short_names
 from spotgeo_frames.presentation.page import chosen_frames, frame_pictures
 from spotgeo_frames.presentation.page.sections import slices
-from spotgeo_frames.support.labels import bins_as_text
+from spotgeo_frames.support.texts import bins_as_text
 from spotgeo_frames.tables.inputs import POSETRACK_FILES, sha256
 
 ONE_SEQUENCE = "only one sequence"

@@ -25,8 +25,8 @@ from helpers.scenes import SCENES
 from spotgeo_frames.presentation.folders import saved_folder, saving
 from spotgeo_frames.presentation.folders.saved_folder import MANIFEST
 from spotgeo_frames.support import memory
-from spotgeo_frames.support.labels import bins_as_text
-from spotgeo_frames.support.pandas_versions import TEXT
+from spotgeo_frames.support.pandas_tables import TEXT
+from spotgeo_frames.support.texts import bins_as_text
 from spotgeo_frames.tables.inputs import SOURCE
 
 DATA = PROJECT / "data"

@@ -16,7 +16,7 @@ from helpers.datasets import assert_same, file_of_row, in_files, once_deadly, po
 from helpers.problems import refused
 from helpers.store import store
 from spotgeo_frames.scale import contents, parts, results, sorted_copies
-from spotgeo_frames.support.pandas_versions import with_text
+from spotgeo_frames.support.pandas_tables import with_text
 
 distributed = pytest.importorskip("distributed")
 
@@ -126,9 +126,9 @@ def sorted_on(client: object, source: Path | str, out: Path | str, most: int, **
     """Sorts on a cluster whose workers hold at most `most` rows in memory."""
 
     def few(most_rows: int | None) -> None:
-        from spotgeo_frames.scale import rows, sorting
+        from spotgeo_frames.scale import rows
 
-        rows.SORTED_ROWS, sorting.MOST_RANGES = (most_rows, 3) if most_rows else (1 << 21, 256)
+        rows.SORTED_ROWS, rows.MOST_RANGES = (most_rows, 3) if most_rows else (1 << 21, 256)
 
     few(most)
     client.run(few, most)  # type: ignore[attr-defined]
@@ -183,9 +183,9 @@ def test_a_worker_that_sorts_is_killed(own_client: object, tmp_path: Path) -> No
         from contextlib import suppress
         from signal import SIGKILL
 
-        from spotgeo_frames.scale import cluster_sorting
+        from spotgeo_frames.scale import rows
 
-        unharmed = cluster_sorting.write_rows
+        unharmed = rows.write_rows
 
         def write(*arguments: object) -> None:
             with suppress(FileExistsError):
@@ -193,7 +193,7 @@ def test_a_worker_that_sorts_is_killed(own_client: object, tmp_path: Path) -> No
                 os.kill(os.getpid(), SIGKILL)
             unharmed(*arguments)
 
-        cluster_sorting.write_rows = write
+        rows.write_rows = write
 
     own_client.run(deadly)  # type: ignore[attr-defined]
     sorted_on(own_client, shuffled, tmp_path / "out", 300)

@@ -423,8 +423,8 @@ def test_temporary_folders_of_killed_sorts(
     killed: Callable[[str], None], paths: tuple[Path, Path], tmp_path: Path
 ) -> None:
     folder = tmp_path / "sorted"
-    code = f"{KILL}import spotgeo_frames as sf\nfrom spotgeo_frames.scale import sorting\n"
-    code += f"sorting.write_rows = kill\nsf.repartition_by_sequence({str(paths[0])!r}, {str(folder)!r})"
+    code = f"{KILL}import spotgeo_frames as sf\nfrom spotgeo_frames.scale import rows\n"
+    code += f"rows.write_rows = kill\nsf.repartition_by_sequence({str(paths[0])!r}, {str(folder)!r})"
     for _ in range(2):
         killed(code)
     assert list(tmp_path.glob(".*"))

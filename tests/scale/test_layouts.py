@@ -18,10 +18,9 @@ import spotgeo_frames as sf
 from helpers.datasets import assert_same, in_files, points, tracks, write
 from helpers.problems import refused, warned
 from helpers.scenes import objects
-from spotgeo_frames.scale import blocks, checked_blocks, layout, parts, sorting
+from spotgeo_frames.scale import blocks, parts, planning
 from spotgeo_frames.scale.contents import contents_of
-from spotgeo_frames.scale.files import OpenedFiles
-from spotgeo_frames.scale.row_groups import RowGroup
+from spotgeo_frames.scale.files import OpenedFiles, RowGroup
 from spotgeo_frames.support import memory
 
 
@@ -35,7 +34,7 @@ def shrink(patch: pytest.MonkeyPatch, n_rows: int) -> None:
     patch.setattr(parts, "LEAST_ROWS", n_rows)
     patch.setattr(blocks, "BLOCK_ROWS", n_rows // 2)
     patch.setattr("spotgeo_frames.scale.rows.SORTED_ROWS", 2 * n_rows)
-    patch.setattr(sorting, "MOST_RANGES", 4)
+    patch.setattr("spotgeo_frames.scale.rows.MOST_RANGES", 4)
 
 
 # What tells the user that a sequence is on one side only is no matter here.
@@ -117,8 +116,8 @@ def test_one_sequence_of_half_of_all_rows(order: str, group_rows: int, tmp_path:
     assert_like_in_memory(*paths, tmp_path)
     read = {side: contents_of(path, ["sequence"]) for side, path in zip(("truth", "predictions"), paths, strict=True)}
     if order == "by frame" and group_rows == 7:
-        long = frozenset(name for name, count in layout.known_rows(read.values()).items() if count > 20)
-        framed = {side: layout.with_frames(dataset, long) for side, dataset in read.items()}
+        long = frozenset(name for name, count in planning.known_rows(read.values()).items() if count > 20)
+        framed = {side: planning.with_frames(dataset, long) for side, dataset in read.items()}
         inside = [part for part in parts.parts_of(framed, long) if part.low is not None and part.low[0] == 12]
         assert len(inside) > 2  # it is shared by several cores
 
@@ -128,14 +127,14 @@ def test_a_long_sequence_is_read_in_blocks_like_others(
     group_rows: int, tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """So half of all rows in one sequence take at most half as much memory again."""
-    read, sizes = checked_blocks.read_blocks, list[int]()
+    read, sizes = blocks.read_blocks, list[int]()
 
-    def noting(*arguments: Any, **options: Any) -> Iterator[blocks.Blocks]:
+    def noting(*arguments: Any, **options: Any) -> Iterator[Any]:
         for found in read(*arguments, **options):
-            sizes.append(sum(len(block.rows) for block in found.sides.values()))
+            sizes.append(sum(len(block.rows) for block in found[0].values()))
             yield found
 
-    monkeypatch.setattr(checked_blocks, "read_blocks", noting)
+    monkeypatch.setattr(blocks, "read_blocks", noting)
     most = {}
     for name, sides in (("even", points(40)), ("giant", giant(*points(40), 12, 32))):
         paths = [
@@ -431,8 +430,8 @@ def test_text_with_the_same_hash_only_joins_parts(tmp_path: Path, small: None, m
         dealt(table, tmp_path / name, hashed(table["sequence"], 40), 1)
         for name, table in (("truth", truth), ("predictions", predictions))
     ]
-    honest = layout._as_integers
-    monkeypatch.setattr(layout, "_as_integers", lambda sequence: honest(sequence) % 40)
+    honest = planning._as_integers
+    monkeypatch.setattr(planning, "_as_integers", lambda sequence: honest(sequence) % 40)
     assert_like_in_memory(*paths, tmp_path)
 
 
@@ -447,8 +446,8 @@ def test_row_groups_that_share_sequences(groups: list[list[int]]) -> None:
             for position in whole:
                 expected[position] = whole
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(layout, "AT_A_TIME", 64)
-        found = layout.components([np.array(sorted({*names}), np.int64) for names in groups])
+        patch.setattr(planning, "AT_A_TIME", 64)
+        found = planning.components([np.array(sorted({*names}), np.int64) for names in groups])
     for position, number in enumerate(found):
         assert {*np.flatnonzero(found == number).tolist()} == expected[position]
 
@@ -464,9 +463,9 @@ def test_large_sequences_of_a_row_group(
     sequence[3000:] = random.permutation(sequence[3000:])
     rows = pd.DataFrame({"sequence": sequence.astype(kind), "frame": 1, "object": np.arange(len(sequence))})
     rows.to_parquet(tmp_path / "rows.parquet", row_group_size=8000)
-    monkeypatch.setattr(layout, "BATCH_ROWS", 100)
+    monkeypatch.setattr(planning, "BATCH_ROWS", 100)
     dataset = contents_of(tmp_path / "rows.parquet", ["sequence"])
-    [found] = layout.layouts_of({"truth": dataset}, [("truth", group) for group in dataset.groups], n_rows)
+    [found] = planning.layouts_of({"truth": dataset}, [("truth", group) for group in dataset.groups], n_rows)
     counts = rows["sequence"].value_counts()
     assert sorted(found.large) == sorted(counts.index[counts > n_rows])
     assert (len(found.sequences), found.in_order) == (len(counts), False)
@@ -501,7 +500,7 @@ def test_tracks_of_a_sequence_that_does_not_fit(tmp_path: Path, monkeypatch: pyt
     truth, predictions = tracks(10)
     truth, predictions = giant(truth, predictions, 5, 5)
     paths = in_files(truth, tmp_path / "truth"), in_files(predictions, tmp_path / "predictions")
-    rows = {side: layout.known_rows([contents_of(path, [])]) for side, path in zip("tp", paths, strict=True)}
+    rows = {side: planning.known_rows([contents_of(path, [])]) for side, path in zip("tp", paths, strict=True)}
     most = max(rows["t"].get(name, 0) + rows["p"].get(name, 0) for name in rows["t"])
     expected = sf.track(truth, predictions, similarity="point").summary
     monkeypatch.setattr(memory, "LEAST_CHECKED", 0)

@@ -16,7 +16,7 @@ import pytest
 
 import spotgeo_frames as sf
 from helpers.problems import refused
-from spotgeo_frames.scale import streams
+from spotgeo_frames.scale import listing
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # sequences of one side only, which datasets name
 
@@ -53,11 +53,11 @@ def same(got: pd.DataFrame, expected: pd.DataFrame) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("group_rows", [50, streams.GROUP_ROWS])
+@pytest.mark.parametrize("group_rows", [50, listing.GROUP_ROWS])
 def test_any_table_is_a_dataset(
     kind: str, group_rows: int, files: list[Path], scratch: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streams, "GROUP_ROWS", group_rows)
+    monkeypatch.setattr(listing, "GROUP_ROWS", group_rows)
     made = [KINDS[kind](path) for path in files]
     same(sf.score_dataset(*made, by="frame"), sf.score_dataset(*files, by="frame"))
     assert list(scratch.iterdir()) == []

@@ -7,8 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from helpers.problems import refused
-from spotgeo_frames.support.addresses import address_text, base_name, is_address
-from spotgeo_frames.support.copies import local_copy
+from spotgeo_frames.support.addresses import address_text, base_name, is_address, local_copy
 
 ADDRESS = "s3://bucket/a/truth.json?endpoint_override=http://minio:9000&region=x"
 

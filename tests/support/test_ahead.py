@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from spotgeo_frames.support.ahead import ahead
+from spotgeo_frames.support.work import ahead
 
 
 def test_the_items_in_their_order_even_none() -> None:

@@ -9,17 +9,17 @@ from threading import Barrier
 import pytest
 
 from helpers.reference import PROJECT
-from spotgeo_frames.support import allocation
-from spotgeo_frames.support.allocation import keeping_freed_memory
+from spotgeo_frames.support import memory
+from spotgeo_frames.support.memory import keeping_freed_memory
 
-needs_library = pytest.mark.skipif(allocation._library() is None, reason="needs Linux with the GNU C library")
+needs_library = pytest.mark.skipif(memory._library() is None, reason="needs Linux with the GNU C library")
 
 # Makes and frees arrays of 1 MiB, 256 pages each, and prints how many pages the system had to fill meanwhile. Larger
 # arrays might get huge pages, which are counted as one each.
 PROGRAM = """
 from resource import RUSAGE_SELF, getrusage
 import numpy as np
-from spotgeo_frames.support.allocation import keeping_freed_memory
+from spotgeo_frames.support.memory import keeping_freed_memory
 
 def filled(n_arrays: int = 200) -> int:
     before = getrusage(RUSAGE_SELF).ru_minflt
@@ -80,14 +80,14 @@ class Library:
 @pytest.fixture
 def library(monkeypatch: pytest.MonkeyPatch) -> Library:
     library = Library()
-    monkeypatch.setattr(allocation, "_library", lambda: library)
+    monkeypatch.setattr(memory, "_library", lambda: library)
     monkeypatch.setenv("MALLOC_TRIM_THRESHOLD_", "65536")
     monkeypatch.delenv("MALLOC_MMAP_THRESHOLD_", raising=False)
     return library
 
 
-BEGUN = [(allocation.TRIM_THRESHOLD, 1 << 26), (allocation.MMAP_THRESHOLD, 1 << 25)]
-ENDED = [(allocation.TRIM_THRESHOLD, 65536), (allocation.MMAP_THRESHOLD, 1 << 17), (0,)]
+BEGUN = [(memory.TRIM_THRESHOLD, 1 << 26), (memory.MMAP_THRESHOLD, 1 << 25)]
+ENDED = [(memory.TRIM_THRESHOLD, 65536), (memory.MMAP_THRESHOLD, 1 << 17), (0,)]
 
 
 def test_what_the_environment_asks_for_holds_again_after_an_error(library: Library) -> None:
@@ -123,7 +123,7 @@ def test_values_that_the_library_ignores(value: str, library: Library, monkeypat
 
 
 def test_other_systems_have_no_such_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(allocation, "_library", lambda: None)
+    monkeypatch.setattr(memory, "_library", lambda: None)
     monkeypatch.setenv("MALLOC_TRIM_THRESHOLD_", "65536")
     with keeping_freed_memory():
         pass

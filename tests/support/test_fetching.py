@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from spotgeo_frames.support.fetching import AT_ONCE, Fetching
+from spotgeo_frames.support.work import AT_ONCE, Fetching
 
 
 def test_some_calls_are_ahead_of_what_is_taken() -> None:

@@ -8,8 +8,8 @@ import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spotgeo_frames.support.keys import added_at, ascend, distinct, locate, ordinals, pack, positions, row_keys
-from spotgeo_frames.support.pandas_versions import TEXT
+from spotgeo_frames.support.arrays import added_at, ascend, distinct, locate, ordinals, pack, positions, row_keys
+from spotgeo_frames.support.pandas_tables import TEXT
 
 ANY = st.one_of(st.integers(-5, 5), st.integers(-(2**63), 2**63 - 1))
 INTEGERS = st.lists(ANY, min_size=1, max_size=30)
@@ -60,7 +60,7 @@ def test_tables_share_their_numbers(left: list[int], right: list[int]) -> None:
 @given(st.lists(st.sampled_from(["b", "a", "c", None]), min_size=1, max_size=6))
 def test_runs_of_text_are_numbered_as_single_values_are(values: list[str | None]) -> None:
     long = pd.Series(np.repeat(values, 10).tolist(), dtype=TEXT)
-    with mock.patch("spotgeo_frames.support.keys.LONG", 1):
+    with mock.patch("spotgeo_frames.support.arrays.LONG", 1):
         [codes], span = ordinals([long])
     [expected], expected_span = ordinals([long])  # too short to be searched for runs
     assert codes.tolist() == expected.tolist()

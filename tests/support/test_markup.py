@@ -3,7 +3,7 @@
 import pytest
 
 from helpers.problems import refused
-from spotgeo_frames.support.markup import DEEPEST, LONGEST_TEXT, Element, read_elements
+from spotgeo_frames.support.documents import DEEPEST, LONGEST_TEXT, Element, read_elements
 
 
 def elements(content: str) -> list[tuple[str, str, int]]:

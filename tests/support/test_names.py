@@ -2,7 +2,7 @@
 
 import pytest
 
-from spotgeo_frames.support.names import is_file_name
+from spotgeo_frames.support.texts import is_file_name
 
 
 @pytest.mark.parametrize("name", ["a", "console", "com", "com0", "com10", "nulls.txt", "MOT17-02", "a b", "naïve.png"])

@@ -6,7 +6,7 @@ import pytest
 
 import spotgeo_frames as sf
 from helpers.pandas_versions import TEXT
-from spotgeo_frames.support.pandas_versions import as_text, with_text
+from spotgeo_frames.support.pandas_tables import as_text, with_text
 
 
 @pytest.mark.parametrize("values", [["a", "b"], ["a", None], ["a", np.nan], [None, "a"]])

@@ -4,30 +4,30 @@ import sys
 
 import pytest
 
-from spotgeo_frames.support import progress
+from spotgeo_frames.support import work
 
 
 @pytest.mark.parametrize(("patience", "looks_on", "shown"), [(-1, True, True), (60, True, False), (-1, False, False)])
 def test_bar(
     patience: float, looks_on: bool, shown: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(progress, "PATIENCE", patience)
+    monkeypatch.setattr(work, "PATIENCE", patience)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: looks_on)
-    assert list(progress.progress([3, 1, 2], "counting", "number")) == [3, 1, 2]
+    assert list(work.progress([3, 1, 2], "counting", "number")) == [3, 1, 2]
     assert ("counting: 100%" in capsys.readouterr().err) == shown
 
 
 def test_tqdm_is_not_loaded_where_nobody_sees_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "tqdm", None)  # to import it would raise
     monkeypatch.setattr(sys.stderr, "isatty", lambda: False)
-    assert list(progress.progress([3, 1, 2], "counting", "number")) == [3, 1, 2]
+    assert list(work.progress([3, 1, 2], "counting", "number")) == [3, 1, 2]
 
 
 def test_an_error_closes_the_bar(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(progress, "PATIENCE", -1)
+    monkeypatch.setattr(work, "PATIENCE", -1)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    work = progress.progress([1, 0, 2], "counting", "row")
+    begun = work.progress([1, 0, 2], "counting", "row")
     with pytest.raises(ZeroDivisionError):
-        [1 // item for item in work]
-    work.close()
+        [1 // item for item in begun]
+    begun.close()
     assert "1/3" in capsys.readouterr().err

@@ -10,7 +10,7 @@ from pyarrow import fs
 
 import spotgeo_frames as sf
 from spotgeo_frames.cli.app import run
-from spotgeo_frames.support.secrets import without_secrets
+from spotgeo_frames.support.errors import without_secrets
 from spotgeo_frames.support.storage import place_of
 
 ADDRESSES = {

@@ -12,7 +12,7 @@ import spotgeo_frames as sf
 from helpers.problems import refused
 from spotgeo_frames.cli.app import run
 from spotgeo_frames.scale import datasets, sorted_copies
-from spotgeo_frames.support.targets import is_within
+from spotgeo_frames.support.writing import is_within
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from helpers.problems import refused
-from spotgeo_frames.support.tensors import number_array
+from spotgeo_frames.support.arrays import number_array
 
 
 @pytest.mark.parametrize("values", [[1, 2], (1, 2), np.array([1, 2]), [True, False], np.float32([1, 2])])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import spotgeo_frames as sf
 from helpers.problems import refused
 from helpers.scenes import objects
-from spotgeo_frames.support.labels import bins_as_text
+from spotgeo_frames.support.texts import bins_as_text
 from spotgeo_frames.tables.bins import checked_bins, in_bins, quantile_edges
 
 INF = float("inf")

@@ -21,10 +21,8 @@ from helpers.problems import refused
 from spotgeo_frames.cli import scores
 from spotgeo_frames.cli import tracks as tracks_command
 from spotgeo_frames.cli.app import run
+from spotgeo_frames.formats import motchallenge, posetrack, spotgeo
 from spotgeo_frames.formats import objects as tables_of_objects
-from spotgeo_frames.formats import spotgeo
-from spotgeo_frames.formats.motchallenge import preprocessing as motchallenge
-from spotgeo_frames.formats.posetrack import preprocessing as posetrack
 from spotgeo_frames.formats.spotgeo import spotgeo_columns
 from spotgeo_frames.tables import inputs
 from spotgeo_frames.tables.annotations import as_annotations

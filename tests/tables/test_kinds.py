@@ -28,7 +28,7 @@ from helpers.kinds import CLASSES, CONVERTERS, of_kind, plain, tables_of
 from helpers.problems import refused
 from helpers.reference import PROJECT
 from helpers.scenes import objects
-from spotgeo_frames.support.pandas_versions import TEXT
+from spotgeo_frames.support.pandas_tables import TEXT
 from spotgeo_frames.tables.arrow import as_pandas
 from spotgeo_frames.tables.kinds import as_kind
 

@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 
 from ...scoring.evaluations import Asked, Evaluation
+from ...support.arrays import grouped, row_keys
 from ...support.errors import InputError
-from ...support.keys import grouped, row_keys
 from ...tables.match_tables import match_columns
 from ...tables.schema import FRAME_KEY
 from ...tables.selections import By

@@ -21,8 +21,7 @@ from ...scoring.few_sequences import FEW_SEQUENCES, LITTLE_KNOWN, OF_FEW
 from ...scoring.own_metrics import lacking_text
 from ...scoring.ranking import ranked
 from ...scoring.registry import own_metrics
-from ...support.named_tables import as_html, as_text, headline
-from ...support.pandas_versions import with_text
+from ...support.pandas_tables import headline, result_as_html, result_as_text, with_text
 from ...tables.kinds import CALLER, same_kind_as
 from ...tables.selections import By
 from ...tables.table import Table
@@ -64,10 +63,10 @@ class Comparison(NamedTuple):
     pairs: pd.DataFrame
 
     def __repr__(self) -> str:
-        return as_text(self, self._headline())
+        return result_as_text(self, self._headline())
 
     def _repr_html_(self) -> str | None:
-        return as_html(self, self._headline())
+        return result_as_html(self, self._headline())
 
     def _headline(self) -> list[str]:
         return headline(self.leaderboard, ["rank", "name", "HOTA", "AP", "AP50", "AP75", "f1", "kelvins_mse"])

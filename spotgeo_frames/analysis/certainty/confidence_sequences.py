@@ -14,7 +14,7 @@ the two-sided error lies on each side.
 
 import numpy as np
 
-from ...support.elementary import exp, log
+from ...support.arrays import exp, log
 from .skewness import reaches
 
 # How many observations the prior of the mean is worth: about the narrowest from 20 to 200 observations.

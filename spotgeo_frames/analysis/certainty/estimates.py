@@ -13,8 +13,8 @@ import pandas as pd
 from ...scoring.evaluations import Asked, Evaluation, Family, Singles
 from ...scoring.match_sums import NamedSums
 from ...scoring.registry import Metric
+from ...support.arrays import grouped, row_keys
 from ...support.errors import InputError
-from ...support.keys import grouped, row_keys
 from ...tables.columns import Columns, array_of
 from ...tables.messages import missing
 from ...tables.schema import FN, FP

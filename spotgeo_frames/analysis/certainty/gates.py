@@ -9,7 +9,7 @@ import pandas as pd
 
 from ...scoring.ap.result import AveragePrecision
 from ...scoring.package_metrics import add_metrics_of_packages
-from ...support.pandas_versions import TEXT
+from ...support.pandas_tables import TEXT
 from ...tables.arrow import as_pandas
 from ...tables.kinds import CALLER, same_kind_as
 from ...tables.table import Table

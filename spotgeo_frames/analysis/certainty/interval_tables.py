@@ -8,7 +8,7 @@ import pandas as pd
 
 from ...scoring.evaluations import Evaluation
 from ...scoring.few_sequences import FEW_SEQUENCES, LITTLE_KNOWN, OF_FEW
-from ...support.pandas_versions import TEXT
+from ...support.pandas_tables import TEXT
 from ...tables.messages import first_listed
 from .jackknife import Intervals, added_rows
 from .resampling import metrics_of

@@ -21,8 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...scoring.match_sums import NamedSums
-from ...support.elementary import exp
-from ...support.keys import added_at
+from ...support.arrays import added_at, exp
 from .skewness import reaches, skewness_of
 
 # Standard errors up to this share of the metric's scale are rounding, because leaving out changes sums by rounding.

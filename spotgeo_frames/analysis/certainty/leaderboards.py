@@ -11,7 +11,7 @@ from ...scoring.own_metrics import lacking_text
 from ...scoring.ranking import ranked
 from ...scoring.registry import own_metrics
 from ...support.errors import InputError
-from ...support.pandas_versions import TEXT
+from ...support.pandas_tables import TEXT
 from ...tables.kinds import CALLER, same_kind_as
 from ...tables.selections import excluded_sequences, without_sequences
 from ...tables.table import Table

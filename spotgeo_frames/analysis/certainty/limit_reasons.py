@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ...scoring.few_sequences import FEW_SEQUENCES
-from ...support.keys import added_at
+from ...support.arrays import added_at
 from ...tables.messages import counted
 from ...tables.schema import FN
 from .interval_tables import FEW_DEGREES, RESTS_ON_FEW

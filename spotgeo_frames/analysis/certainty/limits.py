@@ -14,10 +14,9 @@ import pandas as pd
 from ...scoring.match_sums import NamedSums, share
 from ...scoring.row_counts import group_texts
 from ...scoring.row_groups import Groups, group_rows, unknown_outcomes
+from ...support.arrays import added_at, grouped
 from ...support.errors import InputError
-from ...support.keys import added_at, grouped
-from ...support.named_tables import as_html, as_text, headline
-from ...support.pandas_versions import TEXT
+from ...support.pandas_tables import TEXT, headline, result_as_html, result_as_text
 from ...tables.checks import check_matches
 from ...tables.columns import array_of, as_numbers
 from ...tables.kinds import CALLER, same_kind_as
@@ -85,10 +84,10 @@ class DetectionLimit(NamedTuple):
     bins: pd.DataFrame
 
     def __repr__(self) -> str:
-        return as_text(self, self._headline())
+        return result_as_text(self, self._headline())
 
     def _repr_html_(self) -> str | None:
-        return as_html(self, self._headline())
+        return result_as_html(self, self._headline())
 
     def _headline(self) -> list[str]:
         names = getattr(self.limits, "column_names", None) or list(self.limits.columns)  # of pyarrow, or of others

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...support.keys import added_at
+from ...support.arrays import added_at
 from .jackknife import ROUNDING, added_rows, degrees_of_freedom
 
 # Newton's method ends where no coefficient moves by more than this, or after so many steps, each halved so many times.

@@ -8,7 +8,7 @@ import pandas as pd
 
 from ...scoring.evaluations import Evaluation, Family, Singles
 from ...scoring.match_sums import NamedSums
-from ...support.pandas_versions import TEXT, with_text
+from ...support.pandas_tables import TEXT, with_text
 from .adjusting import holm
 from .estimates import cells_of_means, functions_of, functions_of_means, linear, singles_of
 from .interval_tables import MOST_LEFT_OUT, OF_THE_REST, lost_text

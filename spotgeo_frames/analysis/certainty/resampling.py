@@ -17,9 +17,8 @@ from ...scoring.match_sums import NamedSums
 from ...scoring.own_metrics import check_none_lacking
 from ...scoring.package_metrics import add_metrics_of_packages
 from ...scoring.registry import own_metrics
-from ...support.chunks import chunks
+from ...support.arrays import chunks, distinct, grouped, locate, ordinals, row_keys
 from ...support.errors import InputError
-from ...support.keys import distinct, grouped, locate, ordinals, row_keys
 from ...tables.checks import decoded
 from ...tables.columns import Columns
 from ...tracking.families import OF_SORTED_SCORES

@@ -9,8 +9,8 @@ from pandas.api.types import is_numeric_dtype
 
 from ...scoring.ap.result import AveragePrecision
 from ...scoring.evaluations import asked_table, is_result
-from ...support.keys import ordinals, pack
-from ...support.pandas_versions import TEXT
+from ...support.arrays import ordinals, pack
+from ...support.pandas_tables import TEXT
 from ...tables.checks import decoded
 from ...tables.schema import FILE_ORDER
 from ...tables.selections import without_sequences

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype, is_string_dtype
 
-from ...support.pandas_versions import TEXT
+from ...support.pandas_tables import TEXT
 from ...tables.checks import decoded
 from ...tables.messages import counted, first_keys
 from ...tables.schema import FN, FP, FRAME_KEY, TP, frame_columns, measure_of

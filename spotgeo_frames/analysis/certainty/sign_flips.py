@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...scoring.match_sums import share
-from ...support.chunks import chunks
-from ...support.progress import progress_bar
+from ...support.arrays import chunks
+from ...support.work import progress_bar
 from .resampling import BLUR
 
 # How often signs are flipped, and how many of the flips go further than a unit.

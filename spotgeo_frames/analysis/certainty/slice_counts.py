@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from ...support.arrays import added_at
 from ...support.errors import InputError
-from ...support.keys import added_at
-from ...support.labels import bins_as_text, is_binned
+from ...support.texts import bins_as_text, is_binned
 from ...tables.schema import FN, FP, TP
 from ...tables.selections import binned, check_column
 

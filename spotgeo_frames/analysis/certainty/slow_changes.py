@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...support.elementary import exp, log
+from ...support.arrays import exp, log
 
 # The lowest frequencies, of a half to 15 periods in the sequence; quicker changes add up to noise.
 N_COSINES = 30

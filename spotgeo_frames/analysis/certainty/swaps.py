@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...scoring.match_sums import NamedSums
-from ...support.chunks import chunks
+from ...support.arrays import chunks
 from ...tracking.families import mean_of_known
 from .adjusting import by_largest, by_least, holm, p_values_of_swaps
 from .left_out_pairs import PairTests

@@ -15,7 +15,7 @@ import pandas as pd
 
 from ...scoring.ap.result import AveragePrecision
 from ...scoring.evaluations import Evaluation, asked_table, is_result, leaving_out
-from ...support.chunks import chunks
+from ...support.arrays import chunks
 from ...support.errors import InputError
 from ...tables.columns import Columns
 from ...tables.kinds import CALLER, same_kind_as

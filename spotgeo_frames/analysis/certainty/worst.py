@@ -25,7 +25,7 @@ import pandas as pd
 from ...scoring.match_sums import share
 from ...scoring.row_counts import warn_of_doubled
 from ...support.errors import InputError
-from ...support.pandas_versions import TEXT
+from ...support.pandas_tables import TEXT
 from ...tables.checks import check_matches
 from ...tables.kinds import CALLER, same_kind_as
 from ...tables.messages import counted

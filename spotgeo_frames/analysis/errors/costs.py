@@ -14,7 +14,7 @@ from ...scoring.match_sums import match_sums
 from ...scoring.registry import METRICS, defined, values_of
 from ...scoring.row_counts import warn_of_doubled
 from ...support.errors import InputError
-from ...support.pandas_versions import TEXT
+from ...support.pandas_tables import TEXT
 from ...tables.checks import check_matches
 from ...tables.kinds import CALLER, same_kind_as
 from ...tables.schema import FN, FP, measure_of

@@ -16,7 +16,7 @@ from ...scoring.ap.evaluate import Matched
 from ...scoring.ap.numbers import limits_of
 from ...scoring.ap.result import AveragePrecision
 from ...scoring.ap.scopes import Scope
-from ...support.pandas_versions import TEXT
+from ...support.pandas_tables import TEXT
 from .detection_errors import KINDS, LOST, DetectionErrors, errors_at, kinds_of, nearest_truths
 
 # The rows of the result besides the kinds: all missed truths, all false alarms, and all kinds.

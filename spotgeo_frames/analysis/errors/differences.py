@@ -22,8 +22,8 @@ from ...matching.noted_rule import check_measured, noted_rule, rule_notes, share
 from ...matching.rule import Compared, Rule
 from ...matching.words import asked_of_matches
 from ...scoring.row_counts import warn_of_doubled
+from ...support.arrays import locate, ordinals, pack
 from ...support.errors import InputError
-from ...support.keys import locate, ordinals, pack
 from ...tables.annotations import Annotations
 from ...tables.checks import check_matches, decoded
 from ...tables.columns import as_numbers

@@ -9,9 +9,9 @@ import pyarrow.compute as pc
 
 from ...matching.layout import EVENTS, SWITCH
 from ...scoring.row_counts import warn_of_doubled
+from ...support.arrays import added_at, grouped, ordinals, pack, row_keys, stable_order
 from ...support.errors import InputError
-from ...support.keys import added_at, grouped, ordinals, pack, row_keys, stable_order
-from ...support.pandas_versions import TEXT
+from ...support.pandas_tables import TEXT
 from ...tables.checks import check_matches
 from ...tables.kinds import same_kind_as
 from ...tables.messages import missing

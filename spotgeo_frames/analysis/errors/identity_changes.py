@@ -13,10 +13,8 @@ from ...geometries.facts import difference
 from ...geometries.points import centres, point_distance
 from ...matching.pairs import PAIRS_AT_ONCE
 from ...scoring.evaluations import asked_table
-from ...support.chunks import chunks
+from ...support.arrays import chunks, ordinals, ranges
 from ...support.errors import InputError
-from ...support.keys import ordinals
-from ...support.ragged import ranges
 from ...tables.checks import check_matches
 from ...tables.kinds import same_kind_as
 from ...tables.match_sides import check_coordinates

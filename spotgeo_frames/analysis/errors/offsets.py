@@ -31,9 +31,9 @@ from ...scoring.registry import defined, values_of
 from ...scoring.row_counts import doubled_text
 from ...scoring.row_groups import Groups, group_rows
 from ...scoring.summary import summary_of
+from ...support.arrays import grouped, row_keys
 from ...support.errors import InputError
-from ...support.keys import grouped, row_keys
-from ...support.pandas_versions import TEXT
+from ...support.pandas_tables import TEXT
 from ...tables.annotations import Annotations
 from ...tables.checks import check_matches
 from ...tables.kinds import CALLER, same_kind_as

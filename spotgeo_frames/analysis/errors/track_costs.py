@@ -14,8 +14,8 @@ from ...matching.noted_rule import is_of_poses, noted_rule
 from ...matching.rule import Rule
 from ...matching.words import asked_of_matches, asked_of_tracks, similarity_rule
 from ...support.errors import InputError
-from ...support.pandas_versions import TEXT
-from ...support.progress import progress
+from ...support.pandas_tables import TEXT
+from ...support.work import progress
 from ...tables.annotations import Annotations
 from ...tables.arrow import as_pandas
 from ...tables.checks import check_matches

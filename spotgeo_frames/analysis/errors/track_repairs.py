@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from ...support.arrays import grouped, locate, row_keys
 from ...support.errors import InputError
-from ...support.keys import grouped, locate, row_keys
 from ...tables.annotations import Annotations
 from ...tables.match_sides import MatchSides
 from ...tables.messages import missing

@@ -33,22 +33,20 @@ import pandas as pd
 from ...geometries.registered import Measure
 from ...matching.alignment import FrameRule, check_frame_rule, labelled_only
 from ...matching.matcher import counted_table
-from ...matching.rule import Rule
 from ...matching.words import asked, asked_with_tracks, rule_of_tables
 from ...support.errors import InputError
-from ...support.pandas_versions import TEXT
+from ...support.pandas_tables import TEXT
 from ...tables.annotations import Annotations, as_annotations
 from ...tables.kinds import same_kind_as
 from ...tables.match_tables import match_dataframe
 from ...tables.table import Table
 from ..thresholds.track_sweeps import rule_with_identities
-from .correction_scores import Score, score
 from .corrections import GAIN
 from .identity_signs import identity_mistakes
 from .offset_signs import larger, late, offset
-from .repeat_signs import several_times, twice
-from .searches import corrected_mistakes, reach_of
-from .signs import Suspicion, capped, exchanged, lacking, no_class_shared, nothing_shared, without_truth
+from .scores import Case, Suspicion, score
+from .searches import corrected_mistakes
+from .signs import capped, exchanged, lacking, no_class_shared, nothing_shared, several_times, twice, without_truth
 
 
 @same_kind_as("truth")
@@ -137,20 +135,15 @@ def check(
             f"check: column sequence is {kinds[0]} in the predictions and {kinds[1]} in the truth; make them the same"
         )
     claims = (labelled_only(known, found)[0] if frames == "labelled" else found).objects
-    now = score(known, claims, rule)
+    case = Case(known, claims, rule, tracks, score(known, claims, rule))
     searched = len(known.objects) and len(claims)
-    suspicions = list(corrected_mistakes(known, claims, now, rule, tracks)) if searched else []
+    suspicions = list(corrected_mistakes(case)) if searched else []
     # Wrong coordinates, wrong numbering and an exchange also show the signs of the mistakes further down.
-    suspicions = suspicions or list(nothing_shared(known.objects, claims, now.f1))
-    suspicions = suspicions or list(exchanged(known.objects, claims, now.f1))
-    suspicions = suspicions or list(no_class_shared(now.counting.sides.aligned, now.f1))
+    for sign in (nothing_shared, exchanged, no_class_shared):
+        suspicions = suspicions or list(sign(case))
     if not suspicions:
-        suspicions += without_truth(known, claims, now.f1, lambda others: score(known, others, rule).f1)
-        suspicions += lacking(
-            known.objects, claims, now.f1, lambda others: score(known._replace(objects=others), claims, rule).f1
-        )
-        suspicions += identity_mistakes(known, claims, rule, now) if tracks else []
-        suspicions += _small_signs(known, claims, now, rule)
+        suspicions = [*without_truth(case), *lacking(case)]
+        suspicions += [*(identity_mistakes(case) if tracks else ()), *_small_signs(case)]
     suspicions.sort(key=lambda row: row.f1 - np.nan_to_num(row.f1_corrected, nan=row.f1))
     answer = pd.DataFrame(suspicions, columns=list(Suspicion._fields))
     answer = answer.astype({"suspicion": TEXT, "f1": "float64", "f1_corrected": "float64", "advice": TEXT})
@@ -158,22 +151,14 @@ def check(
     return answer
 
 
-def _small_signs(truth: Annotations, claims: pd.DataFrame, now: Score, rule: Rule) -> Iterator[Suspicion]:
+def _small_signs(case: Case) -> Iterator[Suspicion]:
     """The mistakes that leave most of F1: of a pixel or less, of objects listed twice and of a cap."""
-
-    def f1_of(others: pd.DataFrame) -> float:
-        return score(truth, others, rule).f1
-
+    rule, now = case.rule, case.now
     # Of a caller's distance, only its unit tells whether x and y are pixels.
     in_pixels = not rule.own_distance or rule.unit == "px"
     if in_pixels and now.f1 >= GAIN:
         matches = match_dataframe(counted_table(now.counting, now.pairs, rule))
-        yield from (
-            list(larger(matches, claims, now.f1, f1_of))
-            or list(late(truth, claims, now.f1, reach_of(rule), f1_of))
-            or offset(truth, matches, claims, now.f1, rule, f1_of)
-        )
+        yield from list(larger(case, matches)) or list(late(case)) or offset(case, matches)
     if in_pixels:
-        repeated = list(twice(claims, now.f1, f1_of))
-        yield from repeated or several_times(truth.objects, claims, now.f1, reach_of(rule), f1_of)
-    yield from capped(truth.objects, claims, now.f1)
+        yield from list(twice(case)) or several_times(case)
+    yield from capped(case)

@@ -16,7 +16,7 @@ from ...geometries.joints import COCO_SIGMAS, JOINTS, RAW_JOINTS, labelled_joint
 from ...geometries.points import centres
 from ...matching.alignment import align
 from ...matching.rule import Rule
-from ...support.elementary import log
+from ...support.arrays import log
 from ...tables.annotations import Annotations
 from ...tables.checks import decoded
 from ...tables.schema import BOX, FRAME_KEY, LARGEST_COORDINATE, frame_columns

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...support.elementary import log
+from ...support.arrays import log
 from ...tables.annotations import Annotations
 from ...tables.checks import decoded
 from ...tables.messages import MOST_NAMED
 from .corrections import Correction, geometry, with_frames_shifted, with_names
-from .votes import FramePairs, frame_pairs, frame_votes, fullest, near, places_of
+from .evidence import FramePairs, frame_pairs, frame_votes, fullest, near, places_of
 
 # What is said of sequences that have each other's predictions.
 EXCHANGED = "sequences are exchanged"
@@ -91,12 +91,12 @@ def _told(factor: float) -> str:
 
 def of_frame_shifts(truth: Annotations, claims: pd.DataFrame, reach: float) -> Iterator[Correction]:
     """Frames that are numbered too low or too high by two or more."""
-    votes = frame_votes(*_places(truth, claims), reach)
-    if not len(votes.later) or votes.n_objects.max() <= votes.n_objects[votes.later == 0].sum():
+    votes = frame_votes(*_places(truth, claims), reach)[0].set_index("later")
+    n_objects = votes["n_objects"]
+    if not len(votes) or n_objects.max() <= n_objects[n_objects.index == 0].sum():
         return
-    many = np.flatnonzero(votes.n_objects >= 0.9 * votes.n_objects.max())
-    shifts = votes.later[[many[np.argmin(votes.distance[many])], np.argmax(votes.n_objects)]]
-    for shift in dict.fromkeys(shifts.tolist()):
+    shifts = votes["distance"][n_objects >= 0.9 * n_objects.max()].idxmin(), n_objects.idxmax()
+    for shift in dict.fromkeys(map(int, shifts)):
         if abs(shift) > 1:
             yield with_frames_shifted(truth, claims, shift)
 

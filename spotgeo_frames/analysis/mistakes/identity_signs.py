@@ -27,10 +27,8 @@ from ...tables.annotations import Annotations
 from ...tables.columns import dataframe_of, null_rows
 from ...tables.schema import FRAME_KEY, OBJECT_KEY
 from ...tracking.identities import Identities, identify
-from .correction_scores import Score
-from .evidence import enough
-from .signs import Suspicion
-from .votes import of_one_joint
+from .evidence import enough, of_one_joint
+from .scores import Case, Suspicion
 
 # By what share of the steps that break an identity others have to be better.
 SHARE_MENDED = 0.25
@@ -65,16 +63,17 @@ class Followed(NamedTuple):
         return int(np.count_nonzero(label[self.before] == label[self.after]))
 
 
-def identity_mistakes(truth: Annotations, claims: pd.DataFrame, rule: Rule, now: Score) -> Iterator[Suspicion]:
-    """Reports identities of either side that do not follow objects; `now` is the score of these sides."""
-    tables = {"truth": truth.objects, "predictions": claims}
+def identity_mistakes(case: Case) -> Iterator[Suspicion]:
+    """Reports identities of either side that do not follow objects."""
+    truth, now = case.truth, case.now
+    tables = {"truth": truth.objects, "predictions": case.claims}
     sides = [Annotations(of_one_joint(table, truth.objects)) for table in tables.values()]
-    both = compared(rule, sides[0], sides[1], "union", may_be_disjoint=True)
+    both = compared(case.rule, sides[0], sides[1], "union", may_be_disjoint=True)
     same_rows = "joint" not in truth.objects and not now.counting.n_crowds
-    for followed in _followed(tables, both.aligned, now.pairs if same_rows else assigned(both, rule)):
+    for followed in _followed(tables, both.aligned, now.pairs if same_rows else assigned(both, case.rule)):
         for found in (_new_in_every_frame(followed), _rows_of_the_frame(followed), _one_for_all(followed)):
             if found is not None:
-                yield Suspicion(found[0], now.f1, now.f1, found[1])
+                yield case.suspicion(*found, now.f1)
                 break
 
 

@@ -13,18 +13,15 @@ import pandas as pd
 
 from ...geometries.boxes import has_boxes
 from ...geometries.points import centres, offsets
-from ...matching.rule import Rule
-from ...support.elementary import log
-from ...support.keys import added_at, grouped, row_keys
-from ...tables.annotations import Annotations
+from ...support.arrays import added_at, grouped, log, row_keys
 from ...tables.messages import first_listed
 from ...tables.schema import SIDE_PREFIXES, TP
 from ..errors.offsets import bias
 from .corrections import with_frames_shifted
-from .evidence import enough
+from .evidence import enough, frame_votes, places_of
 from .fitted_corrections import scaled_by
-from .signs import SURE, F1Of, Suspicion
-from .votes import frame_votes, places_of
+from .scores import Case, Suspicion
+from .signs import SURE
 
 # The least mean offset that is reported (px).
 LEAST_OFFSET = 0.35
@@ -40,21 +37,22 @@ NEAR_PIXEL = 0.35
 # them, and F1 is as high but for this.
 NEARER, AS_MANY, AS_HIGH = 0.6, 0.9, 0.002
 
-# What votes for frames tell; the least share of the sequences that are nearer in another frame in which it is the same
-# one, and the least share of all that these are.
-LATENESS, SAME_SHIFT, LEAST_SEQUENCES = ["n_objects", "distance"], 0.8, 0.2
+# The least share of the sequences that are nearer in another frame in which it is the same one, and the least share of
+# all that these are.
+SAME_SHIFT, LEAST_SEQUENCES = 0.8, 0.2
 
 # The variance of sequences' offsets that two means leave, at most, and the smaller of these as a share of the larger.
 LEFT_BY_TWO, NO_OFFSET = 0.15, 0.3
 
 
-def late(truth: Annotations, claims: pd.DataFrame, now: float, reach: float, f1_of: F1Of) -> Iterator[Suspicion]:
+def late(case: Case) -> Iterator[Suspicion]:
     """Reports frames that are numbered too low or too high, where objects move so little that they match anyway."""
-    votes = frame_votes(places_of(truth.objects, truth.objects), places_of(claims, truth.objects), reach)
-    of_all = pd.DataFrame({"sequence": 0, "later": votes.later} | {name: getattr(votes, name) for name in LATENESS})
-    shift, in_them, names = _nearest_later(of_all), "", None
+    truth, claims = case.truth, case.claims
+    known, found = (places_of(objects, truth.objects) for objects in (truth.objects, claims))
+    of_all, of_sequences = frame_votes(known, found, case.reach)
+    shift, in_them, names = _nearest_later(of_all.assign(sequence=0)), "", None
     if shift.empty:
-        shift = _nearest_later(votes.of_sequences)
+        shift = _nearest_later(of_sequences)
         same = shift[shift["later"] == shift["later"].mode().iloc[0]] if len(shift) else shift
         n = truth.objects["sequence"].nunique()
         if len(same) < max(SAME_SHIFT * len(shift), LEAST_SEQUENCES * n) or not enough(
@@ -67,10 +65,10 @@ def late(truth: Annotations, claims: pd.DataFrame, now: float, reach: float, f1_
         return
     correction = with_frames_shifted(truth, claims, int(shift["later"].iloc[0]))
     in_place = np.zeros(len(claims), bool) if names is None else ~claims["sequence"].isin(names)
-    corrected = f1_of(correction.claims.assign(frame=correction.claims["frame"].mask(in_place, claims["frame"])))
-    if corrected >= now - AS_HIGH:
+    corrected = case.f1_of(correction.claims.assign(frame=correction.claims["frame"].mask(in_place, claims["frame"])))
+    if corrected >= case.now.f1 - AS_HIGH:
         where = "" if names is None else f",{in_them}: {first_listed(names)}"
-        yield Suspicion(f"{correction.suspicion}{in_them}", now, corrected, f"{correction.advice}{where}")
+        yield case.suspicion(f"{correction.suspicion}{in_them}", f"{correction.advice}{where}", corrected)
 
 
 def _nearest_later(votes: pd.DataFrame) -> pd.DataFrame:
@@ -82,8 +80,9 @@ def _nearest_later(votes: pd.DataFrame) -> pd.DataFrame:
     return nearest[nearest["distance"].to_numpy() < NEARER * own]
 
 
-def larger(matches: pd.DataFrame, claims: pd.DataFrame, now: float, f1_of: F1Of) -> Iterator[Suspicion]:
+def larger(case: Case, matches: pd.DataFrame) -> Iterator[Suspicion]:
     """Reports boxes that are surely a pixel wider and higher than the truth, or smaller, whatever their size."""
+    claims = case.claims
     # Poses have boxes in the match table only, and boxes may be compared with points.
     if not has_boxes(claims) or not all(has_boxes(matches, prefix) for prefix in SIDE_PREFIXES):
         return
@@ -100,10 +99,10 @@ def larger(matches: pd.DataFrame, claims: pd.DataFrame, now: float, f1_of: F1Of)
     (pixels, of_w), (others, of_h) = found
     if pixels == 0 or pixels != others or of_w + of_h < SURE_RATIO:
         return
-    corrected = f1_of(claims.assign(w=claims["w"] - pixels, h=claims["h"] - pixels))
+    corrected = case.f1_of(claims.assign(w=claims["w"] - pixels, h=claims["h"] - pixels))
     size, way = ("large", "without") if pixels > 0 else ("small", "with")
     advice = f"count the pixels of a box as the truth does: w = x2 - x, {way} 1 added to it, and h likewise"
-    yield Suspicion(f"boxes are a pixel too {size}", now, corrected, advice)
+    yield case.suspicion(f"boxes are a pixel too {size}", advice, corrected)
 
 
 def _pixels(size: np.ndarray, error: np.ndarray) -> tuple[int, float]:
@@ -129,21 +128,19 @@ def _pixels(size: np.ndarray, error: np.ndarray) -> tuple[int, float]:
     return int(np.sign(pixels)) if is_sure else 0, float(likelihood - fits["percent"][0])
 
 
-def offset(
-    truth: Annotations, matches: pd.DataFrame, claims: pd.DataFrame, now: float, rule: Rule, f1_of: F1Of
-) -> Iterator[Suspicion]:
+def offset(case: Case, matches: pd.DataFrame) -> Iterator[Suspicion]:
     """Reports a mean offset whose interval excludes 0, or the scale, or the offset of some sequences, behind it."""
     hits = matches[matches["outcome"].array.codes == TP]
     if not enough("sequences", hits["sequence"].nunique()):
         return
-    found = bias(matches, confidence=SURE, **rule.callers).set_index("metric")
+    found = bias(matches, confidence=SURE, **case.rule.callers).set_index("metric")
     rows = found.loc[["dx", "dy"]]
     sure = (rows["low"] > 0) | (rows["high"] < 0) | rows["low"].isna()  # null where all these sequences agree
     is_off = (sure & (rows["estimate"].abs() >= LEAST_OFFSET)).to_numpy()
     if not is_off.any():
         return
-    if not rule.of_whole_poses:
-        others = [*_scale(truth, hits, claims, now, f1_of), *_in_some_sequences(hits, claims, now, f1_of)]
+    if not case.rule.of_whole_poses:
+        others = [*_scale(case, hits), *_in_some_sequences(case, hits)]
         if others or _is_of_sizes(hits, is_off):
             yield from others[:1]
             return
@@ -154,7 +151,7 @@ def offset(
     hint = "in the challenge the centre of the first pixel is at 0, 0" if half or whole else "bias() gives its interval"
     advice = f"predictions lie {dx:+.2f} px in x and {dy:+.2f} px in y from the truth on average; {hint}"
     corrected = found["estimate"].to_dict()["f1_corrected"]
-    yield Suspicion(f"coordinates are {size} off", now, corrected, advice)
+    yield case.suspicion(f"coordinates are {size} off", advice, corrected)
 
 
 def _centres(hits: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
@@ -170,9 +167,7 @@ def _is_of_sizes(hits: pd.DataFrame, is_off: np.ndarray) -> bool:
     return bool((np.abs(corner) < np.abs(_centres(hits)[1].mean(axis=0)) / 2)[is_off].all())
 
 
-def _scale(
-    truth: Annotations, hits: pd.DataFrame, claims: pd.DataFrame, now: float, f1_of: F1Of
-) -> Iterator[Suspicion]:
+def _scale(case: Case, hits: pd.DataFrame) -> Iterator[Suspicion]:
     """The scale that explains the errors better than an offset does."""
     place, error = _centres(hits)
     squares = (place**2).sum(axis=0)
@@ -182,11 +177,11 @@ def _scale(
     of_offset = np.sum((error - error.mean(axis=0)) ** 2)
     of_scale = np.sum((error - slope * place) ** 2)
     if of_offset > 0 and len(hits) * math.log(of_offset / max(of_scale, 1e-9 * of_offset)) > SURE_RATIO:
-        correction = scaled_by(truth, claims, 1 + slope)
-        yield Suspicion(correction.suspicion, now, f1_of(correction.claims), correction.advice)
+        correction = scaled_by(case.truth, case.claims, 1 + slope)
+        yield case.suspicion(correction.suspicion, correction.advice, case.f1_of(correction.claims))
 
 
-def _in_some_sequences(hits: pd.DataFrame, claims: pd.DataFrame, now: float, f1_of: F1Of) -> Iterator[Suspicion]:
+def _in_some_sequences(case: Case, hits: pd.DataFrame) -> Iterator[Suspicion]:
     """The offset that only some sequences have: their offsets lie about two places, one of them about 0."""
     _, error = _centres(hits)
     of_hit, first = grouped(row_keys(hits, ["sequence"]))
@@ -205,9 +200,9 @@ def _in_some_sequences(hits: pd.DataFrame, claims: pd.DataFrame, now: float, f1_
     if squares[-1] - between[split] > LEFT_BY_TWO * spread or np.hypot(*low) > NO_OFFSET * np.hypot(*high):
         return
     names = hits["sequence"].iloc[first[order[split + 1 :]]]
-    moved = claims["sequence"].isin(names)
-    corrected = f1_of(claims.assign(x=claims["x"] - high[0] * moved, y=claims["y"] - high[1] * moved))
+    claims, moved = case.claims, case.claims["sequence"].isin(names)
+    corrected = case.f1_of(claims.assign(x=claims["x"] - high[0] * moved, y=claims["y"] - high[1] * moved))
     in_them = f"in {len(names):,} of {len(n):,} sequences"
     advice = f"predictions lie {high[0]:+.2f} px in x and {high[1]:+.2f} px in y from the truth {in_them}"
     suspicion = f"coordinates are {np.hypot(*high):.1f} px off {in_them}"
-    yield Suspicion(suspicion, now, corrected, f"{advice}: {first_listed(names)}")
+    yield case.suspicion(suspicion, f"{advice}: {first_listed(names)}", corrected)

@@ -9,11 +9,9 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from ...matching.rule import TAU, Rule
 from ...tables.annotations import Annotations
 from ...tables.messages import first_listed
 from ...tables.schema import OBJECT_KEY
-from .correction_scores import Score, best_correction, by_sequence, gained_objects, highest_f1, score
 from .corrections import (
     GAIN,
     Correction,
@@ -28,7 +26,7 @@ from .corrections import (
 )
 from .evidence import enough
 from .fitted_corrections import EXCHANGED, of_categories, of_frame_shifts, of_offsets_and_scales, of_sequences
-from .signs import Suspicion
+from .scores import Case, Score, Suspicion, best_correction, by_sequence, gained_objects, highest_f1
 
 # Mistakes that the tables show, and those that are suspected only because correcting them helps: first those without a
 # number to choose. Only tracks have frames that begin at any number.
@@ -50,62 +48,51 @@ MOST_LOST = 0.2
 SHUFFLED = 4.0
 
 
-def reach_of(rule: Rule) -> float:
-    """The distance (px) within which coordinates agree."""
-    return TAU if rule.image_tau is None else rule.image_tau
-
-
-def corrected_mistakes(
-    truth: Annotations, claims: pd.DataFrame, now: Score, rule: Rule, tracks: bool, told: frozenset[str] = frozenset()
-) -> Iterator[Suspicion]:
+def corrected_mistakes(case: Case, told: frozenset[str] = frozenset()) -> Iterator[Suspicion]:
     """The mistakes that the tables show, and then the one whose correction helps most, if it helps enough.
 
     Each is searched for where those before it, which are `told`, are corrected.
     """
-    for correction in (found for corrections in SHOWN for found in corrections(truth, claims, reach_of(rule))):
+    for correction in (found for corrections in SHOWN for found in corrections(case.truth, case.claims, case.reach)):
         if correction.suspicion in told:
             continue
-        after = score(correction.truth, correction.claims, rule)
-        if after.f1 - now.f1 >= correction.least_gain:
-            yield Suspicion(correction.suspicion, now.f1, after.f1, correction.advice)
-            sides, told = (correction.truth, correction.claims), told | {correction.suspicion}
-            yield from corrected_mistakes(*sides, after, rule, tracks, told)
+        without = case.of(correction.truth, correction.claims)
+        if without.now.f1 - case.now.f1 >= correction.least_gain:
+            yield case.suspicion(correction.suspicion, correction.advice, without.now.f1)
+            yield from corrected_mistakes(without, told | {correction.suspicion})
             return
-    guess = _best_guess(truth, claims, now, rule, tracks)
+    guess = _best_guess(case)
     if guess is None:
-        yield from _in_some_sequences(truth, claims, now, rule, tracks)
+        yield from _in_some_sequences(case)
         return
     correction, after = guess
-    gained = (by_sequence(after)["tp"] - by_sequence(now)["tp"]).dropna()
+    gained = (by_sequence(after)["tp"] - by_sequence(case.now)["tp"]).dropna()
     n_gained, n_lost = gained.clip(lower=0).sum(), -gained.clip(upper=0).sum()
     is_of_some = n_lost > MOST_LOST * n_gained and enough("other sequences", int((gained < 0).sum()))
-    if is_of_some and correction.suspicion != EXCHANGED and len(correction.claims) == len(claims):
-        yield _suspicion_of_some(truth, claims, now, rule, correction, gained.index[gained > 0])
+    if is_of_some and correction.suspicion != EXCHANGED and len(correction.claims) == len(case.claims):
+        yield _suspicion_of_some(case, correction, gained.index[gained > 0])
     else:
-        yield Suspicion(correction.suspicion, now.f1, after.f1, correction.advice)
+        yield case.suspicion(correction.suspicion, correction.advice, after.f1)
 
 
-def _suspicion_of_some(
-    truth: Annotations, claims: pd.DataFrame, now: Score, rule: Rule, correction: Correction, mended: pd.Index
-) -> Suspicion:
+def _suspicion_of_some(case: Case, correction: Correction, mended: pd.Index) -> Suspicion:
     """What is told of a correction that helps in these sequences only; its claims may be those of some sequences."""
-    moved = correction.claims["sequence"].isin(mended)
+    claims, moved = case.claims, correction.claims["sequence"].isin(mended)
     both = pd.concat([claims[~claims["sequence"].isin(mended)], correction.claims[moved]], ignore_index=True)
-    n = pd.concat([truth.objects["sequence"], claims["sequence"]]).nunique()
+    n = pd.concat([case.truth.objects["sequence"], claims["sequence"]]).nunique()
     in_them = f"in {len(mended):,} of {n:,} sequences"
     advice = f"{correction.advice}; {in_them}: {first_listed(mended)}"
-    return Suspicion(f"{correction.suspicion} {in_them}", now.f1, score(truth, both, rule).f1, advice)
+    return case.suspicion(f"{correction.suspicion} {in_them}", advice, case.f1_of(both))
 
 
-def _best_guess(
-    truth: Annotations, claims: pd.DataFrame, now: Score, rule: Rule, tracks: bool, evidence: str = "gained objects"
-) -> tuple[Correction, Score] | None:
+def _best_guess(case: Case, evidence: str = "gained objects") -> tuple[Correction, Score] | None:
     """The correction that helps most, if it helps enough, and its score; `evidence` says what is enough."""
+    now, rule = case.now, case.rule
     needed = max(GAIN, min(SHARE_OF_MISSING * (1 - now.f1), now.f1))
     if highest_f1(now, rule) - now.f1 < needed:
         return None
-    searched = GUESSED_OF_TRACKS if tracks else GUESSED
-    guesses = (guess for corrections in searched for guess in corrections(truth, claims, reach_of(rule)))
+    searched = GUESSED_OF_TRACKS if case.tracks else GUESSED
+    guesses = (guess for corrections in searched for guess in corrections(case.truth, case.claims, case.reach))
     found = best_correction(guesses, rule, now.f1, now.f1 + needed - ROUNDING)
     if found is None or found[1].f1 - now.f1 < needed:
         return None
@@ -115,35 +102,34 @@ def _best_guess(
     return found if enough(evidence, n_gained - n_lost - by_chance) else None
 
 
-def _in_some_sequences(
-    truth: Annotations, claims: pd.DataFrame, now: Score, rule: Rule, tracks: bool
-) -> Iterator[Suspicion]:
+def _in_some_sequences(case: Case) -> Iterator[Suspicion]:
     """The mistake that only some sequences have."""
-    scores = by_sequence(now)
+    scores = by_sequence(case.now)
     is_bad = scores["f1"] < FAR_WORSE * scores["f1"].quantile(0.75)
     n_bad, n_others = int(is_bad.sum()), int((~is_bad).sum())
     if not enough("worse sequences", n_bad) or not enough("other sequences", n_others):
         return
-    bad = _of_sequences(truth, claims, scores.index[is_bad])
-    if not len(bad[0].objects) or not len(bad[1]):
+    sides = _of_sequences(case, scores.index[is_bad])
+    if not len(sides[0].objects) or not len(sides[1]):
         return
-    before = score(*bad, rule)
-    guess = _best_guess(*bad, before, rule, tracks, "gained objects there")
+    bad = case.of(*sides)
+    guess = _best_guess(bad, "gained objects there")
     if guess is None:
         return
     correction, after = guess
     as_good = AS_GOOD * 2 * scores["tp"][~is_bad].sum() / scores["n"][~is_bad].sum()
-    if after.f1 < TIMES * before.f1:
+    if after.f1 < TIMES * bad.now.f1:
         return
-    by_chance = TIMES * score(bad[0], _elsewhere(bad[1]), rule).f1
+    by_chance = TIMES * bad.f1_of(_elsewhere(bad.claims))
     if correction.suspicion != EXCHANGED and after.f1 < max(as_good, by_chance):
         return
-    gained = by_sequence(after)["f1"].sub(by_sequence(before)["f1"], fill_value=0)
-    yield _suspicion_of_some(truth, claims, now, rule, correction, gained.index[(gained > 0).to_numpy()])
+    gained = by_sequence(after)["f1"].sub(by_sequence(bad.now)["f1"], fill_value=0)
+    yield _suspicion_of_some(case, correction, gained.index[(gained > 0).to_numpy()])
 
 
-def _of_sequences(truth: Annotations, claims: pd.DataFrame, names: pd.Index) -> tuple[Annotations, pd.DataFrame]:
+def _of_sequences(case: Case, names: pd.Index) -> tuple[Annotations, pd.DataFrame]:
     """The sides in these sequences only."""
+    truth, claims = case.truth, case.claims
     objects, found = (side[side["sequence"].isin(names)].reset_index(drop=True) for side in (truth.objects, claims))
     frames = None if truth.frames is None else truth.frames[truth.frames["sequence"].isin(names)]
     return truth._replace(objects=objects, frames=frames), found

@@ -1,21 +1,27 @@
 """Signs of mistakes that F1 does not show, or that no correction of the tables undoes.
 
 Each function yields the mistake that it finds, with F1 as it is and after a correction, null where that is not known.
+
+Signs of objects that are listed several times, for `check`: at the same place, or near it, as without suppression.
+
+Where each object is found several times, predictions have others closer by than an image full of objects has: within a
+radius there are far more than within the ring around it, for the same area. Of crowded truths, this is so as well.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from ...matching.alignment import Aligned
+from ...geometries.boxes import has_boxes
 from ...matching.left_out import classes_apart
-from ...tables.annotations import Annotations
 from ...tables.messages import first_listed
-from ...tables.schema import FRAME_KEY, OBJECT_KEY
-from .evidence import enough
+from ...tables.schema import FRAME_KEY, OBJECT_KEY, frame_columns
+from .corrections import GAIN, geometry
+from .evidence import enough, near, of_one_joint, places_of
+from .scores import Case, Suspicion
 
 # The confidence that a sign is not chance.
 SURE = 0.999
@@ -42,41 +48,30 @@ FULL, NEARLY_ALL_FULL, FEW_IN_FRAME = 0.5, 0.8, 4
 STEADY, UNSTEADY = 0.9, 0.6
 
 
-class Suspicion(NamedTuple):
-    """One row of the table that `check` returns."""
-
-    suspicion: str
-    f1: float
-    f1_corrected: float
-    advice: str
-
-
-# Computes F1 of other predictions.
-F1Of = Callable[[pd.DataFrame], float]
-
-
-def nothing_shared(truth: pd.DataFrame, claims: pd.DataFrame, now: float) -> Iterator[Suspicion]:
+def nothing_shared(case: Case) -> Iterator[Suspicion]:
     """Reports that there are no predictions, or that they share no sequence with the truth."""
+    truth, claims = case.truth.objects, case.claims
     if not len(claims) and len(truth):
-        yield Suspicion("there are no predictions", now, np.nan, "check that it is the right file")
+        yield case.suspicion("there are no predictions", "check that it is the right file")
         return
     sequences = [side["sequence"].unique() for side in (truth, claims)]
     if len(truth) and not {*sequences[0]} & {*sequences[1]}:
         names = [", ".join(map(str, of_side[:3])) for of_side in sequences]
         advice = f"name sequences as the truth does: it has {names[0]}, ..., the predictions have {names[1]}, ..."
-        yield Suspicion("no sequence is the truth's", now, np.nan, advice)
+        yield case.suspicion("no sequence is the truth's", advice)
 
 
-def no_class_shared(aligned: Aligned, now: float) -> Iterator[Suspicion]:
+def no_class_shared(case: Case) -> Iterator[Suspicion]:
     """Reports that both sides have categories, and none in common."""
-    names = classes_apart(aligned)
+    names = classes_apart(case.now.counting.sides.aligned)
     if names is not None:
         advice = f"name classes as the truth does: it has {names[0]}, the predictions have {names[1]}"
-        yield Suspicion("no class is the truth's", now, np.nan, advice)
+        yield case.suspicion("no class is the truth's", advice)
 
 
-def without_truth(truth: Annotations, claims: pd.DataFrame, now: float, f1_of: F1Of) -> Iterator[Suspicion]:
+def without_truth(case: Case) -> Iterator[Suspicion]:
     """Reports sequences that have predictions and neither truths nor frames of the truth."""
+    truth, claims = case.truth, case.claims
     known = [table["sequence"] for table in (truth.objects, truth.frames) if table is not None and len(table)]
     unknown = ~claims["sequence"].isin(pd.concat(known)).to_numpy() if known else np.zeros(0, bool)
     if not unknown.any():
@@ -84,17 +79,19 @@ def without_truth(truth: Annotations, claims: pd.DataFrame, now: float, f1_of: F
     names = claims["sequence"][unknown].unique()
     reason = f"{unknown.sum():,} of {len(claims):,} predictions are in such a sequence ({first_listed(names)})"
     advice = f'label them, or leave them out with frames="labelled" (--labelled): {reason}, and count as false alarms'
-    yield Suspicion("sequences of the predictions have no truth at all", now, f1_of(claims[~unknown]), advice)
+    corrected = case.f1_of(claims[~unknown])
+    yield case.suspicion("sequences of the predictions have no truth at all", advice, corrected)
 
 
-def exchanged(truth: pd.DataFrame, claims: pd.DataFrame, now: float) -> Iterator[Suspicion]:
+def exchanged(case: Case) -> Iterator[Suspicion]:
     """Reports signs that truth and predictions are exchanged, which does not change F1."""
+    truth, claims = case.truth.objects, case.claims
     if not enough("sequences", max(side["sequence"].nunique() for side in (truth, claims))):
         return
     scores = "score" in truth and "score" not in claims
     if scores or (_steady_share(truth) < UNSTEADY and _steady_share(claims) > STEADY and _differ(claims)):
         advice = "give the truth first, then the predictions; otherwise precision and recall are exchanged"
-        yield Suspicion("truth and predictions are exchanged", now, now, advice)
+        yield case.suspicion("truth and predictions are exchanged", advice, case.now.f1)
 
 
 def _steady_share(side: pd.DataFrame) -> float:
@@ -118,12 +115,13 @@ def _counts(side: pd.DataFrame) -> pd.Series:
     return (side.drop_duplicates(OBJECT_KEY) if "joint" in side else side).groupby(FRAME_KEY).size()
 
 
-def lacking(truth: pd.DataFrame, claims: pd.DataFrame, now: float, f1_of_truth: F1Of) -> Iterator[Suspicion]:
+def lacking(case: Case) -> Iterator[Suspicion]:
     """Reports sequences of the truth that the predictions lack, where that is no chance.
 
     Either so many sequences would hardly be empty if the counts of all scattered as those of the others do, of which
     none is far below the usual; or they are the first or the last sequences.
     """
+    truth, claims = case.truth.objects, case.claims
     known = _counts(truth).groupby("sequence")
     counts = pd.DataFrame({"truth": known.mean()})
     counts["found"] = _counts(claims).groupby("sequence").sum() / known.size()
@@ -136,10 +134,10 @@ def lacking(truth: pd.DataFrame, claims: pd.DataFrame, now: float, f1_of_truth: 
     if not rare_end and _chance_of_empty(counts, is_lacking) >= RARE:
         return
     names = counts.index[is_lacking]
-    corrected = f1_of_truth(truth[~truth["sequence"].isin(names)])
+    left = case.truth._replace(objects=truth[~truth["sequence"].isin(names)])
     reason = f"{n_lacking:,} of {n:,} sequences with truths have no predictions ({first_listed(names)})"
     advice = f"check that the file is complete: {reason}, and all their objects count as missed"
-    yield Suspicion("predictions lack sequences of the truth", now, corrected, advice)
+    yield case.suspicion("predictions lack sequences of the truth", advice, case.of(left, claims).now.f1)
 
 
 def _chance_of_empty(counts: pd.DataFrame, is_lacking: np.ndarray) -> float:
@@ -163,9 +161,9 @@ def _chance_of_empty(counts: pd.DataFrame, is_lacking: np.ndarray) -> float:
     return float(pdtrc(is_lacking.sum() - 1, empty.sum()))
 
 
-def capped(truth: pd.DataFrame, claims: pd.DataFrame, now: float) -> Iterator[Suspicion]:
+def capped(case: Case) -> Iterator[Suspicion]:
     """Reports signs of a limit to the count of predictions in a frame that is below the count of truths."""
-    n_truth, n_claims = _counts(truth), _counts(claims)
+    n_truth, n_claims = _counts(case.truth.objects), _counts(case.claims)
     most = int(n_claims.max()) if len(n_claims) else 0
     more_there = n_truth.index[n_truth > most]
     is_full = n_claims.reindex(more_there) == most
@@ -178,4 +176,91 @@ def capped(truth: pd.DataFrame, claims: pd.DataFrame, now: float) -> Iterator[Su
             f"truths have exactly {most}"
         )
         advice = f"look for a limit in your program: {reason}"
-        yield Suspicion("the number of predictions in a frame is capped", now, np.nan, advice)
+        yield case.suspicion("the number of predictions in a frame is capped", advice)
+
+
+# Predictions closer than this (px) count as one that is listed twice; the least share of such that is reported.
+SAME_PLACE, LEAST_TWICE = 0.1, 0.02
+
+# The largest radius, as a share of where predictions lie: beyond it there is nothing to compare with.
+SHARE_OF_IMAGE = 0.1
+
+# The radius of one object, as a share of the size of a box; how many more predictions than chance has, as a share of
+# those that are left, are too many; and how many truths have another one as near, at most.
+OF_BOX, TOO_MANY, MOST_CROWDED = 0.35, 0.5, 0.1
+
+
+def twice(case: Case) -> Iterator[Suspicion]:
+    """Reports predictions of a frame that lie at the same place."""
+    claims = case.claims
+    columns = [*frame_columns(claims), *(["category"] if "category" in claims else [])]
+    places = {side: (claims[side] / SAME_PLACE).round() for side in geometry(claims)}
+    repeated = claims[columns].assign(**places).duplicated().to_numpy()
+    n_objects = len(claims[repeated].drop_duplicates(OBJECT_KEY))
+    if not enough("repeated objects", n_objects) or repeated.mean() < LEAST_TWICE:
+        return
+    corrected = case.f1_of(claims[~repeated])
+    if corrected - case.now.f1 >= LEAST_TWICE:
+        reason = f"{repeated.sum():,} of {len(claims):,} predictions lie where another one of their frame lies"
+        yield case.suspicion("the same objects are listed twice", f"list each object once: {reason}", corrected)
+
+
+def several_times(case: Case) -> Iterator[Suspicion]:
+    """Reports predictions that have another one of their frame and category near them, far more often than truths."""
+    truth, claims, reach = case.truth.objects, case.claims, case.reach
+    found = neighbours(claims, truth, reach)
+    n_left = len(found.is_first) - found.n_more
+    if not enough("repeated objects", found.n_pieces) or found.n_more < TOO_MANY * max(n_left, found.n_pairs):
+        return
+    known = neighbours(truth, truth, reach)
+    if known.n_more > MOST_CROWDED * len(known.is_first):
+        return
+    kept = pd.MultiIndex.from_frame(found.keys[found.is_first])
+    corrected = case.f1_of(claims[pd.MultiIndex.from_frame(claims[OBJECT_KEY]).isin(kept)])
+    if corrected - case.now.f1 >= GAIN:
+        reason = f"{np.count_nonzero(~found.is_first):,} of {len(found.is_first):,} predictions lie near a better one"
+        advice = f"keep the best of predictions that overlap (non-maximum suppression): {reason}"
+        yield case.suspicion("objects are found several times", advice, corrected)
+
+
+class Neighbours(NamedTuple):
+    """How many objects of a side have another one near them.
+
+    `keys` are the keys of the N objects, and `is_first` (N,) marks those without a better one near them. `n_pairs` is
+    how many pairs there are, `n_more` how many more than chance has, and `n_pieces` the same with each sequence counted
+    as one frame.
+    """
+
+    keys: pd.DataFrame
+    is_first: np.ndarray
+    n_pairs: float
+    n_more: float
+    n_pieces: float
+
+
+def neighbours(objects: pd.DataFrame, truth: pd.DataFrame, reach: float) -> Neighbours:
+    """Compares objects with the others of their frame and category; of equal scores the first one is the better."""
+    one = of_one_joint(objects, truth).reset_index(drop=True)
+    places = places_of(objects, truth)
+    radius = np.full(len(one), reach)
+    if has_boxes(one):
+        radius = OF_BOX * np.sqrt(one["w"].abs().to_numpy() * one["h"].abs().to_numpy())
+    image = np.ptp(places[["x", "y"]].to_numpy(), axis=0).min() if len(places) else 0.0
+    radius = np.maximum(np.minimum(radius, SHARE_OF_IMAGE * image), SAME_PLACE)
+    first, second = near(places, places, 2 * float(radius.max(initial=0.0)))
+    apart = first != second
+    if "category" in one:
+        category = pd.factorize(one["category"])[0]
+        apart &= category[first] == category[second]
+    first, second = first[apart], second[apart]
+    far = np.hypot(*(places[axis].to_numpy()[first] - places[axis].to_numpy()[second] for axis in "xy"))
+    far /= np.sqrt(radius[first] * radius[second])
+    inner, outer = far <= 1, (far > 1) & (far <= 2)
+    n_frames = places.groupby("sequence")["frame"].nunique()
+    weight = (1 / n_frames.reindex(places["sequence"])).to_numpy()[first]
+    more = (inner - outer / 3) / 2  # the ring has three times the area, and each pair counts twice
+    score = one["score"].to_numpy(np.float64, na_value=0) if "score" in one else np.zeros(len(one))
+    worse = (score[first] < score[second]) | ((score[first] == score[second]) & (first > second))
+    is_first = np.ones(len(one), bool)
+    is_first[first[inner & worse]] = False
+    return Neighbours(one[OBJECT_KEY], is_first, inner.sum() / 2, float(more.sum()), float((more * weight).sum()))

@@ -8,8 +8,8 @@ import pandas as pd
 
 from ...scoring.ap.result import AveragePrecision
 from ...scoring.match_sums import NamedSums, share
-from ...support.keys import added_at, grouped
-from ...support.pandas_versions import TEXT
+from ...support.arrays import added_at, grouped
+from ...support.pandas_tables import TEXT
 from ...tables.columns import array_of, as_numbers
 from ...tables.kinds import same_kind_as
 from ...tables.schema import FN, FP, TP

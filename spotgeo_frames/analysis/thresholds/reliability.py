@@ -19,9 +19,9 @@ import pandas as pd
 from ...scoring.ap.result import AveragePrecision
 from ...scoring.few_sequences import FEW_SEQUENCES, LITTLE_KNOWN, OF_FEW
 from ...scoring.match_sums import NamedSums, share
+from ...support.arrays import added_at, grouped
 from ...support.errors import InputError
-from ...support.keys import added_at, grouped
-from ...support.named_tables import as_html, as_text, headline
+from ...support.pandas_tables import headline, result_as_html, result_as_text
 from ...tables.bins import MOST_BINS
 from ...tables.columns import array_of, as_numbers
 from ...tables.kinds import CALLER, same_kind_as
@@ -65,10 +65,10 @@ class Calibration(NamedTuple):
     summary: pd.DataFrame
 
     def __repr__(self) -> str:
-        return as_text(self, self._headline())
+        return result_as_text(self, self._headline())
 
     def _repr_html_(self) -> str | None:
-        return as_html(self, self._headline())
+        return result_as_html(self, self._headline())
 
     def _headline(self) -> list[str]:
         return headline(self.summary, ["expected_calibration_error", "low", "high"])

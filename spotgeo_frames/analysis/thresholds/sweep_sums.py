@@ -16,7 +16,7 @@ from ...matching.levels import Spans, assign_at_levels
 from ...matching.pairs import Pairs
 from ...matching.rule import Compared, Rule
 from ...scoring.match_sums import NamedSums, share
-from ...support.keys import added_at
+from ...support.arrays import added_at
 from ...tables.columns import as_numbers
 from ...tables.schema import FN, TP
 from ..certainty.resampling import number_sequences

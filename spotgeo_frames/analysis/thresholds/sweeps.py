@@ -25,8 +25,8 @@ from ...matching.left_out import left_out
 from ...matching.rule import Rule, compared
 from ...matching.words import Words, asked, asked_with_tracks, rule_of_tables
 from ...scoring.registry import METRICS, defined, values_of
-from ...support.named_tables import as_html, as_text, headline
-from ...support.progress import progress
+from ...support.pandas_tables import headline, result_as_html, result_as_text
+from ...support.work import progress
 from ...tables.annotations import Annotations, as_annotations
 from ...tables.checks import check_scores
 from ...tables.inputs import source
@@ -71,10 +71,10 @@ class Sweep(NamedTuple):
     best: pd.DataFrame
 
     def __repr__(self) -> str:
-        return as_text(self, self._headline())
+        return result_as_text(self, self._headline())
 
     def _repr_html_(self) -> str | None:
-        return as_html(self, self._headline())
+        return result_as_html(self, self._headline())
 
     def _headline(self) -> list[str]:
         metrics = [f"{name}{end}" for name in ("HOTA", "f1") for end in ("", "_cross_validated")]

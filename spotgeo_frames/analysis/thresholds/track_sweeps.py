@@ -19,8 +19,8 @@ from ...matching.words import Words, check_no_words
 from ...scoring.group_sums import Sums
 from ...scoring.match_sums import NamedSums
 from ...scoring.registry import values_of
-from ...support.chunks import chunks
-from ...support.progress import progress
+from ...support.arrays import chunks
+from ...support.work import progress
 from ...tables.annotations import Annotations, SideColumns, side_columns
 from ...tables.columns import as_numbers
 from ...tracking.crowds import without_crowds_of_tracks

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from ...scoring.few_sequences import FEW_NOTE, few_marked
-from ...support.labels import DASH, bins_as_text, is_binned, label
-from ...support.notebook import html_formatter
+from ...support.pandas_tables import html_formatter
+from ...support.texts import DASH, bins_as_text, is_binned, label
 from ...tables.schema import PREFIXES
 from .metric_text import reading
 

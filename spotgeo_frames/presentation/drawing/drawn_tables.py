@@ -8,7 +8,7 @@ import pandas as pd
 
 from ...scoring.row_counts import warn_of_doubled
 from ...support.errors import InputError
-from ...support.labels import bins_as_text, label
+from ...support.texts import bins_as_text, label
 from ...tables.arrow import as_pandas
 from ...tables.checks import check_matches
 from ...tables.table import Table

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ...analysis.errors.histories import identity_columns, switches
-from ...support.labels import DASH
+from ...support.texts import DASH
 from ...tables.columns import as_numbers
 from ...tables.schema import SIDE_PREFIXES
 from .plot_parts import shortened

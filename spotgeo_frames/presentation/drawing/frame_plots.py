@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_integer_dtype, is_string_dtype
 
+from ...support.arrays import added_at, grouped, row_keys
 from ...support.errors import InputError
-from ...support.keys import added_at, grouped, row_keys
 from ...tables.arrow import as_pandas
 from ...tables.checks import check_matches, decoded
 from ...tables.match_sides import check_coordinates

@@ -9,7 +9,7 @@ import pandas as pd
 
 from ...analysis import DetectionLimit
 from ...support.errors import InputError
-from ...support.labels import bins_as_text
+from ...support.texts import bins_as_text
 from ...tables.arrow import as_pandas
 from ...tables.schema import PREFIXES
 from .plot_parts import LINES, axes_or_new, legend_beside, nothing_to_draw, plain

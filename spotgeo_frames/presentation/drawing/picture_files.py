@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from ...support.errors import check_memory
-from ...support.names import is_file_name
 from ...support.reading import ini_section
+from ...support.texts import is_file_name
 
 # Pictures with more pixels are refused without decoding.
 MOST_PIXELS = 1 << 26

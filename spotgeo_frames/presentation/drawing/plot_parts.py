@@ -5,8 +5,8 @@ from __future__ import annotations  # matplotlib is an extra, so its types canno
 from typing import TYPE_CHECKING, Any
 
 from ...support.errors import InputError
-from ...support.extras import check_extra
-from ...support.labels import label
+from ...support.packages import check_extra
+from ...support.texts import label
 from .drawn_tables import described
 from .metric_text import title
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ...scoring.few_sequences import OF_FEW, rests_on_few
-from ...support.labels import label
+from ...support.texts import label
 from ...tables.table import Table
 from .display import words
 from .drawn_tables import (

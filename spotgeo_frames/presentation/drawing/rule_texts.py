@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from ...matching.rule import Rule
-from ...support.labels import label
+from ...support.texts import label
 from .metric_text import with_unit
 
 # The names of similarities that people know by another name.

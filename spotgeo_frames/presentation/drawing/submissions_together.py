@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ...matching.noted_rule import shared_notes
-from ...support.pandas_versions import TEXT
+from ...support.pandas_tables import TEXT
 
 
 def together(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:

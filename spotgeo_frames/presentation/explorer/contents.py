@@ -13,8 +13,8 @@ import pandas as pd
 
 from ...geometries.poses import pose_columns, pose_joints
 from ...matching.noted_rule import distance_rule
+from ...support.arrays import added_at, grouped, row_keys
 from ...support.errors import InputError
-from ...support.keys import added_at, grouped, row_keys
 from ...tables.columns import as_numbers
 from ...tables.schema import BOX, FILE_ORDER, FN, FP, SIDE_PREFIXES, TP, frame_columns, measure_of
 from ..drawing.submissions_together import together

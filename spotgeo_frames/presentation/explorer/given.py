@@ -10,8 +10,8 @@ from ...scoring.ap.result import AveragePrecision
 from ...scoring.ap.tables import match_tables
 from ...scoring.evaluations import is_result
 from ...support.errors import InputError
-from ...support.labels import label
-from ...support.pandas_versions import own_copy
+from ...support.pandas_tables import own_copy
+from ...support.texts import label
 from ...tables.arrow import as_pandas
 from ...tables.checks import check_matches
 from ...tables.kinds import TableKind, kind_of

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...support.errors import InputError
-from ...support.extras import check_extra
+from ...support.packages import check_extra
 from ...tables.table import Table
 
 if TYPE_CHECKING:

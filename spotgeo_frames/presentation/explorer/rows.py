@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ...support.arrays import ordinals, pack
 from ...support.errors import InputError
-from ...support.keys import ordinals, pack
 from ...tables.arrow import as_pandas
 from ...tables.columns import as_numbers
 from ...tables.messages import missing

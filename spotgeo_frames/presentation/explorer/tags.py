@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ...support.errors import InputError
-from ...support.pandas_versions import TEXT
+from ...support.pandas_tables import TEXT
 from ...tables.arrow import as_pandas
 from ...tables.messages import counted, missing
 from .contents import Contents

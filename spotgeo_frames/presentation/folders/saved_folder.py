@@ -16,12 +16,11 @@ from typing import Any
 import msgspec
 import pandas as pd
 
-from ...support.decoding import decode
+from ...support.documents import decode
 from ...support.errors import InputError
+from ...support.packages import __version__
 from ...support.reading import read_bytes, readable
-from ...support.targets import check_inputs_kept
-from ...support.version import __version__
-from ...support.writing import Write, table_files, text_file, write_together
+from ...support.writing import Write, check_inputs_kept, table_files, text_file, write_together
 from ...tables.inputs import Input, input_notes, sha256
 from ...tables.kinds import TableKind
 from ...tables.parquet_form import TableForm, table_of

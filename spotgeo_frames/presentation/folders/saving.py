@@ -12,9 +12,8 @@ import pandas as pd
 
 from ... import analysis, scoring, tables, tracking
 from ...support.errors import InputError
-from ...support.targets import check_inputs_kept
-from ...support.version import __version__
-from ...support.writing import check_folder_writable
+from ...support.packages import __version__
+from ...support.writing import check_folder_writable, check_inputs_kept
 from ...tables.columns import Columns
 from ...tables.inputs import inputs_of
 from ...tables.kinds import TableKind

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from ...support.labels import bins_as_text, is_binned, label
+from ...support.texts import bins_as_text, is_binned, label
 from .evaluation import Evaluation, matches_of_name
 
 

@@ -11,10 +11,17 @@ from ...geometries.registered import Measure
 from ...matching.alignment import FrameRule, labelled_only
 from ...matching.words import asked, asked_with_tracks
 from ...support.errors import InputError
-from ...support.extras import check_extra
-from ...support.names import is_text, stem
-from ...support.targets import check_file_kept, check_inputs_kept
-from ...support.writing import check_file_writable, check_folder_writable, text_file, writable, write_together
+from ...support.packages import check_extra
+from ...support.texts import is_text, stem
+from ...support.writing import (
+    check_file_kept,
+    check_file_writable,
+    check_folder_writable,
+    check_inputs_kept,
+    text_file,
+    writable,
+    write_together,
+)
 from ...tables.annotations import Annotations, as_annotations
 from ...tables.bins import CheckedBins
 from ...tables.inputs import input_notes, inputs_of, source

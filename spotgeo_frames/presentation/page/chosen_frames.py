@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ...geometries.poses import pose_joints
-from ...support.keys import added_at, grouped, row_keys
+from ...support.arrays import added_at, grouped, row_keys
 from ...tables.schema import FN, FP, FRAME_KEY
 
 MOST_ROWS = 300_000

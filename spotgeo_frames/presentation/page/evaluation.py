@@ -23,7 +23,7 @@ from ...scoring.own_metrics import lacking_text, own_row_sums
 from ...scoring.registry import HEADLINE, defined, own_metrics
 from ...scoring.summary import summary_of
 from ...support.errors import InputError, SliceError
-from ...support.progress import progress
+from ...support.work import progress
 from ...tables.annotations import Annotations
 from ...tables.bins import CheckedBins
 from ...tables.match_tables import match_columns, match_dataframe

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...support.keys import added_at
-from ...support.progress import progress
+from ...support.arrays import added_at
+from ...support.work import progress
 from ...tables.columns import as_numbers
 from ...tables.schema import FN, FP
 from ..drawing.picture_files import (

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...support.keys import grouped, row_keys
+from ...support.arrays import grouped, row_keys
 from ...tables.schema import FRAME_KEY
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ...matching.crowds import crowd_flags
-from ...support.keys import frame_keys, ordinals, pack
+from ...support.arrays import frame_keys, ordinals, pack
 from ...tables.columns import columns_of
 from ...tables.schema import FN, FP, FRAME_KEY, OBJECT_KEY, OUTCOMES, SIDE_PREFIXES
 

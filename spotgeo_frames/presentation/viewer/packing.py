@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...support.labels import bins_as_text, is_binned, label
+from ...support.texts import bins_as_text, is_binned, label
 from ...tables.columns import as_numbers
 from ...tables.schema import LARGEST_EXACT_INTEGER
 

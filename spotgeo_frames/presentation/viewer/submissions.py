@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from ...support.arrays import pack
 from ...support.errors import InputError
-from ...support.keys import pack
 from ...tables.messages import counted, first_keys
 from ...tables.schema import BOX, FILE_ORDER, FN, FP, PREFIXES, TP, frame_columns
 from .frames import Frames

@@ -17,7 +17,7 @@ import pandas as pd
 from ...matching.alignment import select_rows
 from ...matching.layout import match_table
 from ...matching.pairs import join_pairs
-from ...support.keys import distinct, ordinals, pack
+from ...support.arrays import distinct, ordinals, pack
 from ...tables.columns import among, array_of
 from ...tables.match_tables import match_dataframe
 from ...tables.selections import By

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...matching.pairs import Pairs
-from ...support.keys import added_at
+from ...support.arrays import added_at
 from .detections import Detections
 from .scopes import Scope
 

@@ -145,7 +145,7 @@ def _categories(aligned: Aligned) -> tuple[np.ndarray, np.ndarray, Any]:
     """
     import pandas as pd
 
-    from ...support.pandas_versions import TEXT, as_text
+    from ...support.pandas_tables import TEXT, as_text
 
     sides = aligned.truth, aligned.predictions
     if aligned.truth.category is None or aligned.predictions.category is None:

@@ -119,21 +119,21 @@ class AveragePrecision:
         return AveragePrecision(summary, categories, self.matched, self.thresholds, kind, categorical)
 
     def __repr__(self) -> str:
-        from ...support.named_tables import as_text
+        from ...support.pandas_tables import result_as_text
 
-        return as_text(self, self._headline())
+        return result_as_text(self, self._headline())
 
     def _repr_html_(self) -> str | None:
-        from ...support.named_tables import as_html
+        from ...support.pandas_tables import result_as_html
 
-        return as_html(self, self._headline())
+        return result_as_html(self, self._headline())
 
     def _asdict(self) -> dict[str, Any]:
         """The tables that are made already."""
         return {"summary": self.summary, "categories": self.categories}
 
     def _headline(self) -> list[str]:
-        from ...support.named_tables import headline
+        from ...support.pandas_tables import headline
 
         return [*headline(self.summary, ["AP", "AP50", "AP75"]), *self._counted()]
 

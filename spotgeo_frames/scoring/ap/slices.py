@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ...matching.alignment import sequence_attributes
+from ...support.arrays import distinct, locate, pack
 from ...support.errors import InputError, SliceError
-from ...support.keys import distinct, locate, pack
-from ...support.labels import is_binned
+from ...support.texts import is_binned
 from ...tables.bins import CheckedBins, as_times, in_bins, quantile_edges
 from ...tables.checks import decoded
 from ...tables.columns import Columns, array_of, dataframe_of, rows_with_null

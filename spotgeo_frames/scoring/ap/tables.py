@@ -9,7 +9,7 @@ import numpy as np
 
 from ...matching.layout import match_table
 from ...support.memory import check_at_hand
-from ...support.pandas_versions import TEXT
+from ...support.pandas_tables import TEXT
 from ...tables.columns import Columns, array_of, dataframe_of
 from ...tables.match_tables import match_dataframe
 from ...tables.schema import SIDE_PREFIXES

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...matching.pairs import Pairs
-from ...support.keys import added_at
+from ...support.arrays import added_at
 from ...tables.columns import Columns, dataframe_of
 from ...tables.selections import By
 from .curves import averages_of

@@ -27,8 +27,7 @@ from ...geometries.boxes import ROUNDING
 from ...matching.assignment import Entries, dominant, solve
 from ...matching.pairs import Pairs
 from ...scoring.match_sums import NamedSums
-from ...support.elementary import log10
-from ...support.keys import added_at, stable_order
+from ...support.arrays import added_at, log10, stable_order
 from ..identities import Tracks
 
 THRESHOLD = 0.5

@@ -15,7 +15,7 @@ import numpy as np
 from ...matching.assignment import Entries, dominant_rounds, solve
 from ...matching.pairs import Pairs
 from ...scoring.match_sums import NamedSums
-from ...support.keys import added_at, distinct
+from ...support.arrays import added_at, distinct
 from ..identities import Tracks
 
 # Unlike HOTA and CLEAR, Identity tolerates no rounding at its threshold.

@@ -30,7 +30,7 @@ import numpy as np
 
 from ...matching.alignment import Side
 from ...matching.pairs import Pairs
-from ...support.keys import locate, stable_order
+from ...support.arrays import locate, stable_order
 from ...tables.columns import as_numbers
 from ..keypoints import Keypoints
 

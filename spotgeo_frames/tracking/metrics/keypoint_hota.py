@@ -28,7 +28,7 @@ from ...matching.alignment import Side
 from ...matching.assignment import Entries, heaviest
 from ...matching.pairs import Pairs
 from ...scoring.match_sums import NamedSums
-from ...support.keys import added_at
+from ...support.arrays import added_at
 from ..keypoints import Keypoints, PoseNumbers
 from .hota import HOTA_COUNTS, HOTA_WEIGHTED, LEAST_SIMILARITIES, hota_numbers, hota_parts
 

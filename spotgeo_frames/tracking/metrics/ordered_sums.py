@@ -8,7 +8,7 @@ and in two halves if there are more than 128 values.
 
 import numpy as np
 
-from ...support.keys import added_at
+from ...support.arrays import added_at
 
 LANES, BLOCK = 8, 128
 

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from ....support.errors import InputError
-from ....support.labels import label
+from ....support.texts import label
 from ....tables.messages import counted
 from .encodings import FAINT, Drawing
 from .names import Rows

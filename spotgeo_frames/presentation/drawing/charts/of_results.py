@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from ....support.labels import label
+from ....support.texts import label
 from ....tables.table import Table
 from ..drawn_tables import (
     best_of,

@@ -17,7 +17,7 @@ from typing import Any
 import jinja2
 import msgspec
 
-from ....support.labels import DASH
+from ....support.texts import DASH
 from ...drawing.charts.on_pages import page_spec
 from ...viewer.scripts import VIEWER, script_of, viewer_style
 from .blocks import Block, Figure, Figures, Section, Table, Viewer

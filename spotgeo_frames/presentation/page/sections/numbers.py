@@ -9,7 +9,7 @@ import pandas as pd
 
 from ....scoring.few_sequences import held_in
 from ....scoring.registry import METRICS
-from ....support.labels import DASH
+from ....support.texts import DASH
 from ....tables.match_tables import match_columns
 from ....tracking.poses import PoseResult
 from ...drawing.display import texts

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from ....matching.rule import Rule
-from ....support.names import as_text
-from ....support.version import __version__
+from ....support.packages import __version__
+from ....support.texts import name_as_text
 from ....tables.annotations import Annotations
 from ....tables.inputs import Input
 from ...drawing.rule_texts import rule_fields
@@ -29,7 +29,8 @@ def made_with(
     files = [
         (
             file.role,
-            f"{as_text(file.path.name)}{file.remark}" + ("" if file.sha256 is None else f", SHA-256 {file.sha256}"),
+            f"{name_as_text(file.path.name)}{file.remark}"
+            + ("" if file.sha256 is None else f", SHA-256 {file.sha256}"),
         )
         for file in inputs
     ]

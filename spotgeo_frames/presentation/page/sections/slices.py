@@ -8,8 +8,7 @@ import pandas as pd
 from ....scoring.few_sequences import FEW_NOTE, few_marked
 from ....scoring.registry import SLICED, own_metrics
 from ....scoring.slice_files import slice_files
-from ....support.labels import bins_as_text, is_binned, label
-from ....support.names import in_markdown
+from ....support.texts import bins_as_text, in_markdown, is_binned, label
 from ...drawing.display import texts
 from ...drawing.submissions_together import together
 from ..bins import binned_name

@@ -1,7 +1,7 @@
 """The section of suspected mistakes in a submission, such as swapped axes."""
 
 from ....analysis.mistakes.checking import check
-from ....support.labels import DASH
+from ....support.texts import DASH
 from ...drawing.display import texts
 from ...drawing.submissions_together import together
 from ..evaluation import Evaluation

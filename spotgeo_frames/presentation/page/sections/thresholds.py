@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 
 from ....analysis.thresholds.sweeps import Sweep, sweep
-from ....support.progress import progress
+from ....support.work import progress
 from ...drawing.charts.threshold_charts import by_recall, by_threshold
 from ...drawing.metric_text import title
 from ...drawing.submissions_together import together

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ...support.errors import InputError
-from ...support.keys import repeated, row_keys, stable_order
-from ...support.reading import check_no_nul
-from ...tables.schema import BOX, LARGEST_COORDINATE, LARGEST_EXACT_INTEGER
-from ..inspection import MOST_PROBLEMS, is_exact
+from ..support.arrays import repeated, row_keys, stable_order
+from ..support.errors import InputError, check_none
+from ..support.reading import check_no_nul
+from ..tables.schema import BOX, LARGEST_COORDINATE, LARGEST_EXACT_INTEGER
+from .inspection import MOST_PROBLEMS, is_exact
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -190,8 +190,7 @@ def _parsed_slowly(content: bytes, name: str, kind: Kind) -> tuple[dict[str, np.
                 lines.append(number)
         except ValueError as error:
             problems.append(f"{name}, line {number}: {error}")
-    if problems:
-        raise InputError(problems)
+    check_none(problems)
     width = max((len(row) for row in rows), default=len(names))
     padded = [row + [np.nan] * (width - len(row)) for row in rows]
     return dict(zip(names, np.array(padded, np.float64).reshape(-1, width).T, strict=False)), lines

@@ -21,22 +21,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...support.addresses import Storage
-from ...support.copies import Copy, local_copy
-from ...support.errors import InputError
-from ...support.pandas_versions import TEXT
-from ...support.progress import progress
-from ...support.reading import read_bytes
-from ...tables.annotations import Annotations
-from ...tables.checks import check_frames
-from ...tables.inputs import YOLO_FILES, copy_state, note_source
-from ...tables.kinds import TableKind, as_kind, check_kind
-from ...tables.schema import BOX, FRAME_KEY
-from ...tables.table import Table
-from ..class_names import Names, categories, class_names, without_name
-from ..documents import MOST_PROBLEMS
-from .frame_files import NAMES_FILE, Key, Sizes, check_known, image_sizes, label_files
-from .label_lines import LARGEST_FILE, Labels, read_labels
+from ..support.addresses import Copy, Storage, local_copy
+from ..support.errors import InputError, check_none, noted_in
+from ..support.pandas_tables import TEXT
+from ..support.reading import read_bytes
+from ..support.work import progress
+from ..tables.annotations import Annotations
+from ..tables.checks import check_frames
+from ..tables.inputs import YOLO_FILES, copy_state, note_source
+from ..tables.kinds import TableKind, as_kind, check_kind
+from ..tables.schema import BOX, FRAME_KEY
+from ..tables.table import Table
+from .class_names import Names, categories, class_names, without_name
+from .documents import MOST_PROBLEMS
+from .yolo_files import LARGEST_FILE, NAMES_FILE, Key, Labels, Sizes, check_known, image_sizes, label_files, read_labels
 
 SIZE_COLUMNS = ["width", "height"]
 
@@ -122,8 +120,7 @@ def read_yolo(
         by_class = class_names(_names_beside(copy) if names is None else names, "read_yolo")
         read = _read(files)
     problems = _problems(files, read, by_class, identities)
-    if problems:
-        raise InputError(problems)
+    check_none(problems)
     objects = _objects(known, read, by_class, identities)
     note_source(objects, copy.name, state, sum(len(of_file.box) for of_file in read.values()))
     return as_kind(Annotations(objects, _frames(known, frames)), kind)
@@ -187,14 +184,11 @@ def _read(files: Mapping[Key, Path]) -> dict[Key, Labels]:
     read: dict[Key, Labels] = {}
     problems: list[str] = []
     for key, path in progress([*files.items()], "reading", "file"):
-        try:
+        with noted_in(problems):
             read[key] = read_labels(read_bytes(path, LARGEST_FILE), str(path))
-        except InputError as error:
-            problems += error.problems
         if len(problems) >= MOST_PROBLEMS:
             break
-    if problems:
-        raise InputError(problems)
+    check_none(problems)
     return read
 
 

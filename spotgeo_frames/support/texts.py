@@ -1,10 +1,12 @@
-"""Writes values for people: numbers with all their digits, bins as `12 to 47`, null as a dash."""
+"""Values and names as texts: numbers with all digits, bins as `12 to 47`, null as a dash; names that files can have."""
 
 from __future__ import annotations
 
+import math
+import os
+import re
+from pathlib import Path, PureWindowsPath
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,7 +62,7 @@ def _as_text(values: pd.Series) -> pd.Series:
     """A column of bins as text."""
     import pandas as pd
 
-    from .pandas_versions import TEXT
+    from .pandas_tables import TEXT
 
     texts = {interval: label(interval) for interval in values.dropna().unique()}
     if isinstance(values.dtype, pd.CategoricalDtype) and len(values.cat.categories):
@@ -72,9 +74,9 @@ def _as_text(values: pd.Series) -> pd.Series:
 def _first_edge(bins: Any) -> Any:
     """The lower edge of the first bin before pandas moved it down; a moved edge shows by its many digits."""
     edge = bins[0].left
-    if not isinstance(edge, float) or not np.isfinite(edge):
+    if not isinstance(edge, float) or not math.isfinite(edge):
         return edge
-    edges = [value for value in bins.right if np.isfinite(value)]
+    edges = [value for value in bins.right if math.isfinite(value)]
     decimals = next((n for n in EDGE_DECIMALS if len({_rounded(value, n) for value in edges}) == len(edges)), 3)
     moved_back = float(f"{edge + 10.0**-decimals:.15g}")
     return moved_back if len(label(moved_back)) < len(label(edge)) else edge
@@ -83,3 +85,56 @@ def _first_edge(bins: Any) -> Any:
 def _rounded(edge: float, decimals: int) -> float:
     """An edge as pandas rounds it: to so many decimals, or to so many digits if it is less than 1."""
     return float(f"{edge:.{decimals}g}") if abs(edge) < 1 else round(edge, decimals)
+
+
+# What Windows takes for a device, whatever ending follows. Python's own list moved from pathlib to os.path with 3.13.
+RESERVED = re.compile(r"(CON|PRN|AUX|NUL|CONIN\$|CONOUT\$|(COM|LPT)[1-9¹²³]) *(\..*)?", re.IGNORECASE)
+
+
+def stem(path: Path) -> str:
+    """A file's name without the endings that tell its format and packing, such as `.json.gz`."""
+    return re.sub(r"(\.(json|parquet|csv|arrow|feather|txt))?(\.(gz|zip))?$", "", path.name, flags=re.I) or path.name
+
+
+def is_file_name(name: str) -> bool:
+    """Whether a name can be that of a file in a folder, on any operating system."""
+    path = PureWindowsPath(name)  # knows both kinds of separators, and drives
+    plain = name == path.name != "" and name.isprintable() and not set(name) & set('<>:"|?*')
+    return plain and not RESERVED.fullmatch(name) and not name.startswith(".") and not name.endswith((".", " "))
+
+
+def is_text(name: str) -> bool:
+    """Whether a file's name is valid text; on some systems it may be any bytes."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def plain_value(value: Any) -> Any:
+    """A value that JSON and Parquet know: None if it is missing, `12 to 47` for bins, text for times and the like."""
+    if type(value) in (str, int, bool) or (type(value) is float and math.isfinite(value)):
+        return value
+    if value is None or (isinstance(value, float) and value != value):  # NaN
+        return None
+    import pandas as pd
+
+    if isinstance(value, pd.Interval):
+        return label(value)
+    if pd.isna(value):
+        return None
+    if hasattr(value, "item"):
+        value = value.item()
+    known = isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
+    return value if known else str(value)
+
+
+def name_as_text(name: str | Path) -> str:
+    """The name or path of a file as valid text; bytes that are not UTF-8 become \\xNN, so names stay different."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
+
+
+def in_markdown(text: str) -> str:
+    """Escapes text so that it ends neither a cell nor code in Markdown, whatever the names of the user's columns."""
+    return "".join(char if char.isprintable() else " " for char in text).replace("|", "\\|").replace("`", "'")

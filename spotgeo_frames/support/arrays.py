@@ -1,16 +1,28 @@
-"""Turns key columns (integers or strings) into integers that sort as the columns do.
+"""Arrays: key columns as sortable integers, ranges, chunks, exponentials and logarithms, and what becomes an array.
 
-`ordinals` numbers the values of one column, over several tables at once. `pack` joins several such columns into a
-single integer for each row. Both keep the order of the values, so sorting by the result sorts by the columns.
+`ordinals` turns the values of a key column (integers or strings) into integers that sort as they do, over several
+tables at once. `pack` joins several such columns into a single integer for each row. Both keep the order of the values,
+so sorting by the result sorts by the columns.
+
+`exp`, `log` and `log10` have the same last bit on processors with AVX-512 and without. NumPy has code of its own for
+float64 on processors with AVX-512, and elsewhere calls the C library, which rounds differently: of a million
+exponentials, one in twenty differs in the last bit. It calls the C library everywhere for complex numbers, and so does
+Python.
+
+`as_array` takes arrays, lists and tensors of torch on any device. Tensors are told by what they can do, so torch is
+never imported.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from .errors import InputError, check_memory
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,7 +79,7 @@ def _codes(values: pd.Series) -> tuple[np.ndarray, int]:
 
 def _runs(values: pd.Series) -> np.ndarray | None:
     """Where runs of equal text begin, found by comparing neighbours; None where hashing all values is as fast."""
-    from .pandas_versions import TEXT
+    from .pandas_tables import TEXT
 
     if len(values) < LONG or values.dtype != TEXT:
         return None
@@ -228,3 +240,100 @@ def _searched(values: np.ndarray, keys: np.ndarray) -> np.ndarray:
 def _dense(span: int, count: int) -> bool:
     """Whether a table over the whole span of keys is small enough to be faster than sorting and searching."""
     return span <= 4 * count + 1024
+
+
+def ranges(begins: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The members of the ranges [begin, begin + count), one range after another: the position of its range, and itself.
+
+    >>> of_range, member = ranges(np.array([7, 2, 5]), np.array([2, 0, 3]))
+    >>> of_range.tolist(), member.tolist()
+    ([0, 0, 2, 2, 2], [7, 8, 5, 6, 7])
+    """
+    ends = np.cumsum(counts)
+    return np.repeat(np.arange(len(counts)), counts), np.arange(counts.sum()) + np.repeat(
+        begins - ends + counts, counts
+    )
+
+
+def chunks(sizes: np.ndarray, at_once: int) -> Iterator[tuple[int, int]]:
+    """Ranges [first, last) of neighbours whose sizes add up to at most `at_once`, or of a single larger item.
+
+    >>> list(chunks(np.array([3, 4, 9, 1, 1]), 8))
+    [(0, 2), (2, 3), (3, 5)]
+    """
+    ends = np.cumsum(sizes)
+    first = 0
+    while first < len(ends):
+        done = ends[first - 1] if first else 0
+        last = max(first + 1, int(np.searchsorted(ends, done + at_once, side="right")))
+        yield first, last
+        first = last
+
+
+_log10 = np.frompyfunc(math.log10, 1, 1)
+
+
+def exp(values: np.ndarray) -> np.ndarray:
+    """The exponential of each value; infinite where it is too large.
+
+    >>> exp(np.array([-np.inf, 0.0, 1000.0])).tolist()
+    [0.0, 1.0, inf]
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.exp(values.astype(np.complex128)).real
+
+
+def log(values: np.ndarray) -> np.ndarray:
+    """The natural logarithm of each value, all of which are positive.
+
+    >>> log(np.array([1.0])).tolist()
+    [0.0]
+    """
+    return np.log(values.astype(np.complex128)).real
+
+
+def log10(values: np.ndarray) -> np.ndarray:
+    """The decimal logarithm of each value, all of which are positive; exact for powers of ten, and slower than `log`.
+
+    >>> log10(np.array([0.1, 1000.0])).tolist()
+    [-1.0, 3.0]
+    """
+    return np.asarray(_log10(values), np.float64)
+
+
+def as_array(value: Any, place: str) -> np.ndarray:
+    """An array, a tensor on any device, a list or a single value as an array; messages call it `place`.
+
+    Raises InputError for a tensor that requires a gradient, for masked values, for a list in which some values are text
+    and others not, and for what is no array.
+    """
+    if getattr(value, "requires_grad", False):
+        raise InputError(f"{place}: is a tensor that requires a gradient; give tensor.detach(), or use torch.no_grad()")
+    if isinstance(value, np.ndarray) and np.any(getattr(value, "mask", False)):
+        raise InputError(f"{place}: has masked values, which NumPy would take for valid ones; leave their rows out")
+    try:
+        array = np.asarray(_without_device(value) if hasattr(value, "detach") else value)
+    except (TypeError, ValueError, RuntimeError) as error:
+        check_memory(error, place)
+        raise InputError(f"{place}: cannot be made an array: {error}") from None
+    is_list_of_text = isinstance(value, list | tuple) and array.dtype.kind == "U" and array.ndim == 1
+    if is_list_of_text and not all(isinstance(item, str) for item in value):  # NumPy made text of them
+        raise InputError(f"{place}: has text beside other values; give text only, or numbers only")
+    return array
+
+
+def number_array(value: Any, place: str) -> np.ndarray:
+    """The same, of numbers or truth values; raises InputError for what holds something else."""
+    array = as_array(value, place)
+    if array.dtype.kind not in "biuf":
+        raise InputError(f"{place}: is of type {array.dtype}; an array of numbers is needed")
+    return array
+
+
+def _without_device(tensor: Any) -> Any:
+    """A tensor in the memory that NumPy sees."""
+    here = tensor.cpu()
+    try:
+        return here.numpy()
+    except TypeError:  # a type that NumPy does not have, such as bfloat16
+        return here.double().numpy()

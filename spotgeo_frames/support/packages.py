@@ -1,4 +1,4 @@
-"""What other installed packages add to this one, found by its name when it is asked for.
+"""The version of this package, its extras, and what other installed packages add to it.
 
 A package names what it adds in its entry points (https://packaging.python.org/specifications/entry-points): a group, a
 name, and the object in its modules. Nothing of a package is imported before its name is asked for.
@@ -6,12 +6,53 @@ name, and the object in its modules. Nothing of a package is imported before its
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from importlib import import_module
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .errors import InputError, check_memory, first_line
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
+
+__version__ = "0.1.0"
+
+
+# The modules that each extra brings; pyproject.toml names the packages.
+EXTRAS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "plots": ("matplotlib",),
+        "parallel": ("loky", "cloudpickle"),
+        "posetrack": ("shapely",),
+        "dask": ("distributed",),
+        "charts": ("altair",),
+        "fsspec": ("fsspec",),
+        "report": ("altair", "jinja2", "vl_convert", "PIL"),
+        "widget": ("anywidget", "PIL"),
+        "yolo": ("PIL", "yaml"),
+    }
+)
+
+
+def check_extra(extra: str, needed_by: str, only: str | None = None) -> None:
+    """Raises ImportError, which says what to install, if a module of an extra cannot be imported.
+
+    Messages begin with `needed_by`: what needs the extra. `only` names the module where the others are not needed.
+    """
+    missing = [name for name in EXTRAS[extra] if only in (None, name) and not _can_import(name)]
+    if missing:
+        how = f"pip install 'spotgeo_frames[{extra}]' (in its source folder: pip install '.[{extra}]')"
+        raise ImportError(f"{needed_by}: {', '.join(missing)} cannot be imported; install the extra: {how}")
+
+
+def _can_import(name: str) -> bool:
+    """Whether a module can be imported."""
+    try:
+        import_module(name)
+    except ImportError:
+        return False
+    return True
 
 
 class Added(NamedTuple):

@@ -1,4 +1,4 @@
-"""How high F1 is after a correction, for `check`.
+"""How high F1 is, of both sides as they are and after a correction, for `check`.
 
 Most corrections make a submission worse. Their matching stops at the frame from which on F1 cannot become high enough,
 even if all objects of the frames to come matched.
@@ -13,9 +13,9 @@ import pandas as pd
 from ...matching.crowds import WithoutCrowds, without_crowds, without_explained
 from ...matching.matcher import assigned, assigned_chunks, counted_table
 from ...matching.pairs import Pairs, join_pairs
-from ...matching.rule import Rule, compared
+from ...matching.rule import TAU, Rule, compared
 from ...scoring.registry import values_of
-from ...support.keys import added_at, grouped, row_keys
+from ...support.arrays import added_at, grouped, row_keys
 from ...tables.annotations import Annotations
 from ...tables.columns import dataframe_of
 from ...tables.schema import FRAME_KEY, TP
@@ -31,6 +31,42 @@ class Score(NamedTuple):
     f1: float
     counting: WithoutCrowds
     pairs: Pairs
+
+
+class Suspicion(NamedTuple):
+    """One row of the table that `check` returns."""
+
+    suspicion: str
+    f1: float
+    f1_corrected: float
+    advice: str
+
+
+class Case(NamedTuple):
+    """What is searched for mistakes: both sides, how they are compared, whether identities count, and their score."""
+
+    truth: Annotations
+    claims: pd.DataFrame
+    rule: Rule
+    tracks: bool
+    now: Score
+
+    @property
+    def reach(self) -> float:
+        """The distance (px) within which coordinates agree."""
+        return TAU if self.rule.image_tau is None else self.rule.image_tau
+
+    def f1_of(self, claims: pd.DataFrame) -> float:
+        """F1 of other predictions."""
+        return score(self.truth, claims, self.rule).f1
+
+    def of(self, truth: Annotations, claims: pd.DataFrame) -> "Case":
+        """The case of other sides."""
+        return self._replace(truth=truth, claims=claims, now=score(truth, claims, self.rule))
+
+    def suspicion(self, suspicion: str, advice: str, corrected: float = np.nan) -> Suspicion:
+        """The suspicion of a mistake, with F1 as it is and after a correction, null where that is not known."""
+        return Suspicion(suspicion, self.now.f1, corrected, advice)
 
 
 def score(truth: Annotations, claims: pd.DataFrame, rule: Rule) -> Score:

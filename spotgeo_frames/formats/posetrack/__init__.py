@@ -1,1 +1,0 @@
-"""PoseTrack folders: `reader` reads them, `preprocessing` takes out what is not evaluated."""
