@@ -19,7 +19,7 @@ from helpers.pandas_versions import quantile_bins
 from helpers.problems import refused, warned
 from helpers.report_inputs import HOSTILE, QUOTED, Page, folder_of_pictures, many, many_boxes, many_poses, png
 from helpers.scenes import SCENES, objects
-from spotgeo_frames.presentation.drawing.charts.names import short_names
+from spotgeo_frames.presentation.drawing.charts.parts import short_names
 from spotgeo_frames.presentation.page import chosen_frames, frame_pictures
 from spotgeo_frames.presentation.page.sections import slices
 from spotgeo_frames.support.labels import bins_as_text

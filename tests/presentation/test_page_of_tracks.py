@@ -10,7 +10,7 @@ import pytest
 import spotgeo_frames as sf
 from helpers.commands import complaints, run_here
 from helpers.report_inputs import Page, many
-from spotgeo_frames.presentation.drawing.charts.track_charts import METRICS
+from spotgeo_frames.presentation.drawing.charts.of_tables import METRICS
 from spotgeo_frames.presentation.page.sections import errors, identities
 
 Sides = tuple[sf.Annotations, sf.Annotations]

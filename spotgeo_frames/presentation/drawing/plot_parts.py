@@ -8,7 +8,7 @@ from ...support.errors import InputError
 from ...support.extras import check_extra
 from ...support.labels import label
 from .drawn_tables import described
-from .metric_text import title
+from .wording import title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

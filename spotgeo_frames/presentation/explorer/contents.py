@@ -27,7 +27,7 @@ from ...tables.schema import (
     pose_columns,
     pose_joints,
 )
-from ..drawing.submissions_together import together
+from ..drawing.drawn_tables import together
 from ..viewer.extents import extents
 from ..viewer.frames import Frames, frames_of
 from ..viewer.packing import column_of

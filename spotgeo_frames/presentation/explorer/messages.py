@@ -12,10 +12,9 @@ import pandas as pd
 
 from ...matching.noted_rule import distance_rule
 from ...tables.schema import measure_of
-from ..drawing.picture_files import as_webp
-from ..drawing.pictures_behind import extent_of, picture_of_frame
-from ..drawing.rule_texts import SIMILARITIES, measure_title
-from ..drawing.submissions_together import together
+from ..drawing.drawn_tables import together
+from ..drawing.pictures import as_webp, extent_of, picture_of_frame
+from ..drawing.wording import SIMILARITIES, measure_title
 from ..viewer.extents import decimals, visible
 from ..viewer.packing import Text, column_of, packed_table, valid_text
 from ..viewer.view import SIDES, View, view_of

@@ -12,7 +12,7 @@ from ...tables.arrow import as_pandas
 from ...tables.columns import as_numbers
 from ...tables.messages import missing
 from ...tables.schema import frame_columns
-from ..drawing.submissions_together import together
+from ..drawing.drawn_tables import together
 from .contents import Contents
 from .given import OBJECTS
 

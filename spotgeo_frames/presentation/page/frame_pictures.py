@@ -15,7 +15,7 @@ from ...support.keys import added_at
 from ...support.progress import progress
 from ...tables.columns import as_numbers
 from ...tables.schema import FN, FP
-from ..drawing.picture_files import (
+from ..drawing.pictures import (
     DAMAGED,
     NAMING,
     Size,

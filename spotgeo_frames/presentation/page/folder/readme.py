@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from ....matching.rule import Rule
 from ....support.names import in_markdown
 from ....support.version import __version__
-from ...drawing.metric_text import meaning
-from ...drawing.rule_texts import rule_text, unit_of_distances
+from ...drawing.wording import meaning, rule_text, unit_of_distances
 from ..evaluation import CONFIDENCE
 from ..html.blocks import Kept
 from .queries import QUERIES

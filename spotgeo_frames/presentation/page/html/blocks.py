@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pandas as pd
 
 if TYPE_CHECKING:
-    from ...drawing.charts.encodings import Drawing
+    from ...drawing.charts.parts import Drawing
 
 
 class Text(NamedTuple):

@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from ...drawing.display import texts, words
-from ...drawing.metric_text import title, with_unit
-from ...drawing.rule_texts import unit_of_distances
+from ...drawing.wording import title, unit_of_distances, with_unit
 from .blocks import Table
 
 # The titles of columns that belong to no metric.

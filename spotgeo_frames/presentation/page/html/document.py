@@ -18,7 +18,7 @@ import jinja2
 import msgspec
 
 from ....support.labels import DASH
-from ...drawing.charts.on_pages import page_spec
+from ...drawing.charts.parts import page_spec
 from ...viewer.scripts import VIEWER, script_of, viewer_style
 from .blocks import Block, Figure, Figures, Section, Table, Viewer
 

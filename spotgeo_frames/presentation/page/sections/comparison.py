@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from ...drawing.charts.comparison_charts import MOST_PAIRED, differences
-from ...drawing.metric_text import title
+from ...drawing.charts.of_tables import MOST_PAIRED, differences
+from ...drawing.wording import title
 from ..evaluation import COMBINED, CONFIDENCE, MACRO, RESAMPLES, Evaluation, rows_of
 from ..html.blocks import Block, Figure, Kept, Section, Text
 from ..html.cells import having, table_of

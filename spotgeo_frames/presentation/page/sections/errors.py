@@ -6,11 +6,10 @@ import pandas as pd
 
 from ....analysis.errors.costs import error_costs
 from ....tables.schema import BOX, FN, FP, SIDE_PREFIXES, frame_columns
-from ...drawing.charts.error_charts import error_costs as chart_of_costs
+from ...drawing.charts.of_tables import error_costs as chart_of_costs
 from ...drawing.display import words
-from ...drawing.metric_text import title
-from ...drawing.rule_texts import kind_texts
-from ...drawing.submissions_together import together
+from ...drawing.drawn_tables import together
+from ...drawing.wording import kind_texts, title
 from ..evaluation import Evaluation
 from ..html.blocks import Block, Definitions, Figure, Kept, Section, Text
 from ..html.cells import having, table_of

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 
 from ....analysis.errors.track_repairs import track_rows
-from ...drawing.charts.names import short_names
-from ...drawing.charts.place_charts import bin_edges
+from ...drawing.charts.of_places import bin_edges
+from ...drawing.charts.parts import short_names
 from ...drawing.display import words
-from ...drawing.rule_texts import measure_title
+from ...drawing.wording import measure_title
 from ...viewer.ignored import with_ignored
 from ...viewer.packing import compressed
 from ...viewer.view import View, view_of

@@ -3,9 +3,9 @@
 import pandas as pd
 
 from ....tracking.poses import PoseResult
-from ...drawing.charts.track_charts import METRICS, hota_curve
-from ...drawing.metric_text import title
-from ...drawing.submissions_together import together
+from ...drawing.charts.of_tables import METRICS, hota_curve
+from ...drawing.drawn_tables import together
+from ...drawing.wording import title
 from ..evaluation import Evaluation
 from ..html.blocks import Block, Figure, Figures, Kept, Section, Text
 

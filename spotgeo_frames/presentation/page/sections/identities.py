@@ -3,7 +3,7 @@
 import pandas as pd
 
 from ....analysis.errors.identity_changes import identity_breaks
-from ...drawing.submissions_together import together
+from ...drawing.drawn_tables import together
 from ..evaluation import Evaluation
 from ..html.blocks import Block, Kept, Section, Text
 from ..html.cells import having, table_of

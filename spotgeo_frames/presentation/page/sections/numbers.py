@@ -13,8 +13,7 @@ from ....support.labels import DASH
 from ....tables.match_tables import match_columns
 from ....tracking.poses import PoseResult
 from ...drawing.display import texts
-from ...drawing.metric_text import arrow, definition, reading, title
-from ...drawing.rule_texts import first_title, rule_text
+from ...drawing.wording import arrow, definition, first_title, reading, rule_text, title
 from ..evaluation import COMBINED, CONFIDENCE, MACRO, Evaluation, matches_of_name, rows_of
 from ..html.blocks import Block, Kept, Numbers, Section, Text
 

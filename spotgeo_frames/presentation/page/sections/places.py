@@ -1,8 +1,8 @@
 """The section of where objects are found, and of how near to their truths."""
 
-from ...drawing.charts.names import short_names
-from ...drawing.charts.place_charts import measures, recall_map, residuals
-from ...drawing.rule_texts import measure_name
+from ...drawing.charts.of_places import measures, recall_map, residuals
+from ...drawing.charts.parts import short_names
+from ...drawing.wording import measure_name
 from ..evaluation import Evaluation
 from ..html.blocks import Block, Figure, Figures, Section, Text
 

@@ -3,9 +3,9 @@
 import pandas as pd
 
 from ....analysis.errors.costs import error_costs
-from ...drawing.charts.precision_charts import precision_curve
+from ...drawing.charts.of_tables import precision_curve
 from ...drawing.display import words
-from ...drawing.submissions_together import together
+from ...drawing.drawn_tables import together
 from ..evaluation import Evaluation
 from ..html.blocks import Block, Figure, Kept, Section, Text
 from ..html.cells import having, table_of

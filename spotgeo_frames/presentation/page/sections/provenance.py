@@ -9,7 +9,7 @@ from ....support.names import as_text
 from ....support.version import __version__
 from ....tables.annotations import Annotations
 from ....tables.inputs import Input
-from ...drawing.rule_texts import rule_fields
+from ...drawing.wording import rule_fields
 
 
 def made_with(

@@ -11,7 +11,7 @@ from ....scoring.slice_files import slice_files
 from ....support.labels import bins_as_text, is_binned, label
 from ....support.names import in_markdown
 from ...drawing.display import texts
-from ...drawing.submissions_together import together
+from ...drawing.drawn_tables import together
 from ..bins import binned_name
 from ..evaluation import Evaluation, matches_of_name, summary_by
 from ..html.blocks import Kept, Section, Table, Text

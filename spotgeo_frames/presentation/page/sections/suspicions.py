@@ -3,7 +3,7 @@
 from ....analysis.mistakes.checking import check
 from ....support.labels import DASH
 from ...drawing.display import texts
-from ...drawing.submissions_together import together
+from ...drawing.drawn_tables import together
 from ..evaluation import Evaluation
 from ..html.blocks import Items, Kept, Section, Text
 

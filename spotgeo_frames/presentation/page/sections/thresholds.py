@@ -6,9 +6,9 @@ import numpy as np
 
 from ....analysis.thresholds.sweeps import Sweep, sweep
 from ....support.progress import progress
-from ...drawing.charts.threshold_charts import by_recall, by_threshold
-from ...drawing.metric_text import title
-from ...drawing.submissions_together import together
+from ...drawing.charts.of_tables import by_recall, by_threshold
+from ...drawing.drawn_tables import together
+from ...drawing.wording import title
 from ..evaluation import Evaluation, has_scores, matches_of_name
 from ..html.blocks import Block, Figure, Figures, Kept, Section, Text
 from ..html.cells import table_of
