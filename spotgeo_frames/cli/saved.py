@@ -14,8 +14,7 @@ import pandas as pd
 
 from ..analysis.certainty.same_truth import truth_differences
 from ..matching.noted_rule import rule_notes
-from ..presentation.folders.saved_folder import MANIFEST, is_saved
-from ..presentation.folders.saving import load_as
+from ..presentation.folders.saving import MANIFEST, is_saved, load_as
 from ..scoring.ap.evaluate import Matched
 from ..scoring.ap.numbers import AP_METRICS, limits_of, numbers_of, thresholds_text
 from ..scoring.ap.result import AveragePrecision, average_precision

@@ -24,7 +24,7 @@ from helpers.problems import Place, assert_places
 from helpers.reference import PROJECT
 from helpers.scenes import objects
 from spotgeo_frames.cli.commands import COMMANDS
-from spotgeo_frames.presentation.folders.saved_folder import MANIFEST
+from spotgeo_frames.presentation.folders.saving import MANIFEST
 from spotgeo_frames.scoring.registry import summary_columns
 from spotgeo_frames.support.pandas_versions import with_text
 

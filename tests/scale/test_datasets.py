@@ -26,7 +26,7 @@ from helpers.datasets import assert_same, file_of_row, in_files, once_deadly, po
 from helpers.pandas_versions import quantile_bins
 from helpers.problems import Place, assert_places, refused, warned
 from helpers.scenes import SCENES, Scene, grid
-from spotgeo_frames.presentation.folders.saved_folder import MANIFEST
+from spotgeo_frames.presentation.folders.saving import MANIFEST
 from spotgeo_frames.scale import blocks, parts, run, sorting
 from spotgeo_frames.support.pandas_versions import with_text
 

@@ -18,7 +18,7 @@ from ...tables.checks import check_matches, decoded
 from ...tables.match_sides import check_coordinates
 from ...tables.schema import FN, FP, FRAME_KEY
 from ...tables.table import Table
-from ..viewer.extents import extents
+from ..viewer.places import extents
 from .drawn_tables import count_to_draw
 from .frame_marks import draw_frame, frame_legend, tally
 from .pictures import Behind, extent_of, noted_size, picture_behind, pictures_behind

@@ -25,7 +25,7 @@ from ..drawing.pictures import (
     small_picture,
     suitable_picture,
 )
-from ..viewer.frames import Frames, frames_of
+from ..viewer.rows import Frames, frames_of
 from .chosen_frames import ChosenFrames
 
 # The largest size of all encoded pictures of a page together, in bytes; further pictures are left out.

@@ -14,7 +14,7 @@ from helpers.problems import refused
 from helpers.report_inputs import many, many_boxes, many_poses
 from helpers.scenes import SCENES, objects
 from spotgeo_frames.matching.whole_poses import whole_poses
-from spotgeo_frames.presentation.viewer.ignored import with_ignored
+from spotgeo_frames.presentation.viewer.rows import with_ignored
 from spotgeo_frames.presentation.viewer.view import MOST_TEXTS, View, view_of
 from spotgeo_frames.tables.joints import COCO_SIGMAS
 

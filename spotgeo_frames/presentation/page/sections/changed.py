@@ -4,8 +4,7 @@ import pandas as pd
 
 from ....analysis.errors.differences import changes
 from ..evaluation import Evaluation, matches_of_name
-from ..html.blocks import Block, Kept, Section, Text
-from ..html.cells import table_of
+from ..html.blocks import Block, Kept, Section, Text, table_of
 
 CAPTION = "Changes from {}"
 ABOUT = (

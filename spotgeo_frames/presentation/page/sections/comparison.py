@@ -5,8 +5,7 @@ import pandas as pd
 from ...drawing.charts.of_tables import MOST_PAIRED, differences
 from ...drawing.wording import title
 from ..evaluation import COMBINED, CONFIDENCE, MACRO, RESAMPLES, Evaluation, rows_of
-from ..html.blocks import Block, Figure, Kept, Section, Text
-from ..html.cells import having, table_of
+from ..html.blocks import Block, Figure, Kept, Section, Text, having, table_of
 
 BOARD = ["rank", "name", "AP", "AP_low", "AP_high", "AP50", "AP75"]
 BOARD += ["HOTA", "HOTA_low", "HOTA_high", "MOTA", "IDF1", "mota"]

@@ -11,8 +11,7 @@ from ...drawing.display import words
 from ...drawing.drawn_tables import together
 from ...drawing.wording import kind_texts, title
 from ..evaluation import Evaluation
-from ..html.blocks import Block, Definitions, Figure, Kept, Section, Text
-from ..html.cells import having, table_of
+from ..html.blocks import Block, Definitions, Figure, Kept, Section, Text, having, table_of
 
 ABOUT = (
     "The cost of a kind of error is the gain if this kind alone were corrected: its false alarms removed, its misses "

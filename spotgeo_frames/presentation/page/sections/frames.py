@@ -8,8 +8,8 @@ from ...drawing.charts.of_places import bin_edges
 from ...drawing.charts.parts import short_names
 from ...drawing.display import words
 from ...drawing.wording import measure_title
-from ...viewer.ignored import with_ignored
 from ...viewer.packing import compressed
+from ...viewer.rows import with_ignored
 from ...viewer.view import View, view_of
 from ..bins import bins_of
 from ..chosen_frames import ChosenFrames, choose_frames

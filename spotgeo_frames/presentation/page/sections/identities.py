@@ -5,8 +5,7 @@ import pandas as pd
 from ....analysis.errors.identity_changes import identity_breaks
 from ...drawing.drawn_tables import together
 from ..evaluation import Evaluation
-from ..html.blocks import Block, Kept, Section, Text
-from ..html.cells import having, table_of
+from ..html.blocks import Block, Kept, Section, Text, having, table_of
 
 ABOUT = (
     "A switch: the truth is matched with another predicted identity than before. A gap: the truth is missed between "

@@ -7,8 +7,7 @@ from ...drawing.charts.of_tables import precision_curve
 from ...drawing.display import words
 from ...drawing.drawn_tables import together
 from ..evaluation import Evaluation
-from ..html.blocks import Block, Figure, Kept, Section, Text
-from ..html.cells import having, table_of
+from ..html.blocks import Block, Figure, Kept, Section, Text, having, table_of
 
 ABOUT = (
     "As COCO has it: in each category, detections are taken by their score, the highest first, and each takes the most "

@@ -14,8 +14,7 @@ from ...drawing.display import texts
 from ...drawing.drawn_tables import together
 from ..bins import binned_name
 from ..evaluation import Evaluation, matches_of_name, summary_by
-from ..html.blocks import Kept, Section, Table, Text
-from ..html.cells import column_title, sorting
+from ..html.blocks import Kept, Section, Table, Text, column_title, sorting
 
 ABOUT = (
     "Click a heading to sort. A dash is an unknown value. For instance, in slices by a column that only truths have, "

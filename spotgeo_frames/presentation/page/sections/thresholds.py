@@ -10,8 +10,7 @@ from ...drawing.charts.of_tables import by_recall, by_threshold
 from ...drawing.drawn_tables import together
 from ...drawing.wording import title
 from ..evaluation import Evaluation, has_scores, matches_of_name
-from ..html.blocks import Block, Figure, Figures, Kept, Section, Text
-from ..html.cells import table_of
+from ..html.blocks import Block, Figure, Figures, Kept, Section, Text, table_of
 
 # The count of score thresholds, and of those of tracks, which take longer at each; more would look the same and take
 # longer than the rest of the report.

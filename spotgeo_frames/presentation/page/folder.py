@@ -1,14 +1,106 @@
-"""The README of the tables: every file, every column, and queries that compute the headline from the matches alone."""
+"""The folder of Parquet behind a page: the tables of all sections, and a README that explains every column.
 
-from collections.abc import Mapping
+The README has queries that compute the headline metrics from `matches.parquet` alone, by DuckDB and by pandas.
+"""
 
-from ....matching.rule import Rule
-from ....support.names import in_markdown
-from ....support.version import __version__
-from ...drawing.wording import meaning, rule_text, unit_of_distances
-from ..evaluation import CONFIDENCE
-from ..html.blocks import Kept
-from .queries import QUERIES
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ...matching.rule import Rule
+from ...support.errors import InputError
+from ...support.names import in_markdown
+from ...support.reading import readable
+from ...support.version import __version__
+from ...support.writing import Write, table_files, text_file
+from ..drawing.wording import meaning, rule_text, unit_of_distances
+from .evaluation import CONFIDENCE
+from .html.blocks import Kept, Section
+from .sections import SECTIONS
+
+SQL_COUNTS = """\
+    SELECT submission,
+        count(*) FILTER (outcome = 'TP') AS tp,
+        count(*) FILTER (outcome = 'FN') AS fn,
+        count(*) FILTER (outcome = 'FP') AS fp"""
+SQL_RATIOS = """\
+SELECT submission, tp, fn, fp,
+    tp / nullif(tp + fp, 0) AS precision,
+    tp / nullif(tp + fn, 0) AS recall,
+    2 * tp / nullif(2 * tp + fp + fn, 0) AS f1"""
+SQL_BY_DISTANCE = f"""\
+WITH of_sequence AS (
+    SELECT submission, sequence, coalesce(avg(kelvins_error), 0) AS error
+    FROM 'matches.parquet' GROUP BY submission, sequence
+), kelvins AS (
+    SELECT submission, sum(error) AS kelvins_mse FROM of_sequence GROUP BY submission
+), counts AS (
+{SQL_COUNTS},
+        coalesce(avg(squared_error), 0) AS mse,
+        avg(distance) AS mean_distance,
+        sqrt(avg(distance * distance)) AS rmse
+    FROM 'matches.parquet' GROUP BY submission
+)
+{SQL_RATIOS},
+    mse, kelvins_mse,
+    tp / nullif(tp + fn + fp, 0) AS det_a,
+    mean_distance, rmse
+FROM counts JOIN kelvins USING (submission) ORDER BY submission"""
+SQL_BY_SIMILARITY = f"""\
+WITH counts AS (
+{SQL_COUNTS},
+        avg(similarity) AS loc_a
+    FROM 'matches.parquet' GROUP BY submission
+)
+{SQL_RATIOS},
+    tp / nullif(tp + fn + fp, 0) AS det_a,
+    loc_a
+FROM counts ORDER BY submission"""
+
+PANDAS_COUNTS = """\
+import pandas as pd
+
+matches = pd.read_parquet("matches.parquet").astype({"submission": "str", "outcome": "str"})
+outcome = pd.get_dummies(matches["outcome"]).reindex(columns=["TP", "FN", "FP"], fill_value=False)
+counts = outcome.groupby(matches["submission"]).sum()
+tp, fn, fp = counts["TP"], counts["FN"], counts["FP"]
+by_submission = matches.groupby("submission")"""
+PANDAS_RATIOS = """\
+        "tp": tp,
+        "fn": fn,
+        "fp": fp,
+        "precision": tp / (tp + fp),
+        "recall": tp / (tp + fn),
+        "f1": 2 * tp / (2 * tp + fp + fn),"""
+PANDAS_BY_DISTANCE = f"""\
+{PANDAS_COUNTS}
+of_sequence = matches.groupby(["submission", "sequence"])["kelvins_error"].mean().fillna(0)
+headline = pd.DataFrame(
+    {{
+{PANDAS_RATIOS}
+        "mse": by_submission["squared_error"].mean().fillna(0),
+        "kelvins_mse": of_sequence.groupby("submission").sum(),
+        "det_a": tp / (tp + fn + fp),
+        "mean_distance": by_submission["distance"].mean(),
+        "rmse": (matches["distance"] ** 2).groupby(matches["submission"]).mean() ** 0.5,
+    }}
+).reset_index()"""
+PANDAS_BY_SIMILARITY = f"""\
+{PANDAS_COUNTS}
+headline = pd.DataFrame(
+    {{
+{PANDAS_RATIOS}
+        "det_a": tp / (tp + fn + fp),
+        "loc_a": by_submission["similarity"].mean(),
+    }}
+).reset_index()"""
+
+# For each measure of pairs, the query for DuckDB and the script for pandas.
+QUERIES = {
+    "distance": (SQL_BY_DISTANCE, PANDAS_BY_DISTANCE),
+    "similarity": (SQL_BY_SIMILARITY, PANDAS_BY_SIMILARITY),
+}
+
 
 TITLE = "# The tables behind a report"
 # The meanings of columns that belong to no metric; {px} is the unit of distances.
@@ -150,3 +242,40 @@ def _meaning(column: str, unit: str | None) -> str:
     if side in ("truth", "predicted") and name in GEOMETRY:
         return f"{GEOMETRY[name]} of {of}"
     return f"the column `{in_markdown(name)}` of {of}, or a bin of it"
+
+
+# The files that a report may write to its folder of tables, as patterns of names.
+WRITTEN = (
+    "README.md",
+    "by_*.parquet",
+    *(f"{name}.parquet" for module in SECTIONS for name in getattr(module, "TABLES", {})),
+)
+
+
+def earlier_tables(folder: Path) -> list[str]:
+    """The names of the tables that an earlier report has written to a folder, by the README there.
+
+    Raises InputError if there is a README that no report wrote.
+    """
+    readme = folder / "README.md"
+    with readable(readme):
+        if not readme.exists():
+            return []
+        lines = [] if readme.is_symlink() else readme.read_text("utf-8", "replace").splitlines()
+    if lines[:1] != [TITLE]:
+        raise InputError(f"{readme}: no report wrote this file; give the tables a folder of their own")
+    return [name[1] for line in lines if (name := re.fullmatch(r"## (.+)\.parquet", line))]
+
+
+def files(sections: Sequence[Section], rule: Rule, folder: Path, notes: Mapping[str, str]) -> dict[Path, Write | None]:
+    """What writes each file of a folder, for `write_together`: the tables of all sections, and their README.
+
+    Tables of an earlier report that this one lacks are removed. `notes` go into the metadata of each table.
+    """
+    kept = {name: table for section in sections for name, table in section.tables.items()}
+    outdated = (folder / f"{name}.parquet" for name in earlier_tables(folder) if name not in kept)
+    return {
+        **dict.fromkeys(path for path in outdated if path.parent == folder and path.is_file()),
+        **table_files({name: table for name, (table, _) in kept.items()}, folder, notes),
+        folder / "README.md": text_file(readme_of(kept, rule, notes)),
+    }
