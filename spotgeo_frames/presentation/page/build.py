@@ -150,7 +150,7 @@ def report(
     images_folder = None if images is None else Path(images)
     check_beforehand(page_path, folder, images_folder)
     from .folder import files  # imported here, because these need the extra and are slow to import
-    from .sections.provenance import made_with
+    from .sections.headline import made_with
 
     known, named = _sides(truth, submissions)
     inputs = inputs_of(_by_role(known, named))
@@ -213,7 +213,7 @@ def _evaluation_and_page(
         vega_script,
     )
     from .sections import sections_of
-    from .sections.numbers import heading, lead
+    from .sections.headline import heading, lead
 
     with vega_script() as script:  # another process bundles the script meanwhile
         evaluation = evaluate_all()

@@ -103,6 +103,11 @@ class Evaluation(NamedTuple):
         return [str(name) for name in self.matches["submission"].cat.categories]
 
     @property
+    def whose(self) -> list[str]:
+        """The column that tables begin with where there are several submissions."""
+        return [] if len(self.names) == 1 else ["submission"]
+
+    @property
     def tracked(self) -> dict[str, TrackResult | PoseResult]:
         """What `track` or `pose` returned for each submission, best first; empty where identities do not count."""
         return {name: x for name, x in self.results.items() if isinstance(x, TrackResult | PoseResult)}

@@ -7,7 +7,10 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import pandas as pd
+
 from ...matching.rule import Rule
+from ...scoring.slice_files import slice_files
 from ...support.errors import InputError
 from ...support.names import in_markdown
 from ...support.reading import readable
@@ -16,7 +19,6 @@ from ...support.writing import Write, table_files, text_file
 from ..drawing.wording import meaning, rule_text, unit_of_distances
 from .evaluation import CONFIDENCE
 from .html.blocks import Kept, Section
-from .sections import SECTIONS
 
 SQL_COUNTS = """\
     SELECT submission,
@@ -103,6 +105,29 @@ QUERIES = {
 
 
 TITLE = "# The tables behind a report"
+
+# What a row of each table is; {} is what a section adds.
+TABLES = {
+    "suspicions": "Common mistakes that a submission seems to have; no rows where nothing is suspicious.",
+    "matches": "A row for each hit, miss and false alarm, and for each empty frame; all metrics follow from it.",
+    "summary": "The headline metrics.",
+    "intervals": "The headline metrics with their confidence intervals, from leaving out one sequence at a time.",
+    "leaderboard": "The submissions in the competition's order, or by AP or HOTA.",
+    "pairs": "Differences between submissions (`a` minus `b`), with intervals and p-values.",
+    "changes": "How many truths and false alarms change from the best submission to each other one.",
+    "precision_curve": "Precision over recall: the mean over categories, at each threshold of the similarity.",
+    "precision_by_category": "The numbers of average precision of each category.",
+    "precision_costs": "What each kind of error of TIDE costs in average precision, if this kind alone were corrected.",
+    "hota_curve": "HOTA and its parts at each alpha, of all sequences{} together.",
+    "diagnosis": "Each miss and each false alarm with its kind.",
+    "error_costs": "The cost of each kind of error: the metrics if this kind alone were corrected.",
+    "identity_counts": "How often tracks of true objects broke.",
+    "identity_breaks": "Each switch to another predicted identity, and each gap, of the tracks of true objects.",
+    "sweep": "The metrics at score thresholds, matched anew at each.",
+    "sweep_best": "The best score threshold, and what to expect of it on new sequences, with its interval.",
+}
+OF_SLICES = "The headline metrics by `{}`; null where they are unknown."
+
 # The meanings of columns that belong to no metric; {px} is the unit of distances.
 COLUMNS = {
     "submission": "the name of the submission",
@@ -245,11 +270,18 @@ def _meaning(column: str, unit: str | None) -> str:
 
 
 # The files that a report may write to its folder of tables, as patterns of names.
-WRITTEN = (
-    "README.md",
-    "by_*.parquet",
-    *(f"{name}.parquet" for module in SECTIONS for name in getattr(module, "TABLES", {})),
-)
+WRITTEN = ("README.md", "by_*.parquet", *(f"{name}.parquet" for name in TABLES))
+
+
+def kept(tables: Mapping[str, pd.DataFrame], added: str = "") -> dict[str, Kept]:
+    """Tables for the folder by their names, with what a row of each is."""
+    return {name: Kept(table, TABLES[name].format(added)) for name, table in tables.items()}
+
+
+def kept_slices(by_slice: Mapping[tuple[str, ...], pd.DataFrame]) -> dict[str, Kept]:
+    """Summaries by slices for the folder, by the names of their files; they come by the columns that make slices."""
+    named = zip(by_slice, slice_files(by_slice).items(), strict=True)
+    return {name: Kept(table, OF_SLICES.format(in_markdown("*".join(columns)))) for columns, (name, table) in named}
 
 
 def earlier_tables(folder: Path) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations  # Altair is an extra, so its types cannot be looked up when this is imported
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
@@ -171,12 +171,12 @@ TITLES = {
 }
 
 
-def table_of(name: str, caption: str, table: pd.DataFrame, filters: Mapping[str, str] | None = None) -> Table:
+def table_of(name: str, caption: str, table: pd.DataFrame, filters: Collection[str] = ()) -> Table:
     """Makes a table of the page from all columns of a DataFrame.
 
-    `filters` are the columns of the match table whose values cells are, by their column of the DataFrame.
+    `filters` are the columns whose cells are values of the match table's column of the same name.
     """
-    by_position = {place: column for place, name in enumerate(table) if (column := (filters or {}).get(str(name)))}
+    by_position = {place: str(name) for place, name in enumerate(table) if name in filters}
     unit = table.attrs.get("unit")
     titles = [column_title(str(column), unit) for column in table]
     cells = texts(table)

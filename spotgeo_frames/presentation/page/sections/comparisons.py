@@ -1,11 +1,13 @@
-"""The section that compares submissions: the leaderboard, and the differences between each two."""
+"""The sections that compare submissions: the leaderboard and differences, and what changed between two."""
 
 import pandas as pd
 
+from ....analysis.errors.differences import changes
 from ...drawing.charts.of_tables import MOST_PAIRED, differences
 from ...drawing.wording import title
-from ..evaluation import COMBINED, CONFIDENCE, MACRO, RESAMPLES, Evaluation, rows_of
-from ..html.blocks import Block, Figure, Kept, Section, Text, having, table_of
+from ..evaluation import COMBINED, CONFIDENCE, MACRO, RESAMPLES, Evaluation, matches_of_name, rows_of
+from ..folder import kept
+from ..html.blocks import Block, Figure, Section, Text, having, table_of
 
 BOARD = ["rank", "name", "AP", "AP_low", "AP_high", "AP50", "AP75"]
 BOARD += ["HOTA", "HOTA_low", "HOTA_high", "MOTA", "IDF1", "mota"]
@@ -22,14 +24,14 @@ ABOUT = (
     "where the adjusted p-value of {metric} is below 0.05; otherwise the two are not shown to differ."
 )
 ABOUT_MACRO = " “Macro” is the mean over sequences, by leaving out one at a time."
-TABLES = {
-    "leaderboard": "The submissions in the competition's order, or by AP or HOTA.",
-    "pairs": "Differences between submissions (`a` minus `b`), with intervals and p-values.",
-}
+ABOUT_CHANGES = (
+    "Two false alarms are the same if they match each other by the rule of the evaluation, as if one of them were a "
+    "truth."
+)
 
 
-def section(evaluation: Evaluation) -> Section | None:
-    """Makes the section; None with one submission."""
+def comparison(evaluation: Evaluation) -> Section | None:
+    """Makes the section of the leaderboard and of differences; None with one submission."""
     if evaluation.compared is None:
         return None
     metric = evaluation.headline[0]
@@ -46,6 +48,36 @@ def section(evaluation: Evaluation) -> Section | None:
     blocks += [Text(f"Caution: {text}.", "note") for text in evaluation.about_pairs]
     about = ABOUT.format(resamples=RESAMPLES, metric=title(metric)) + (ABOUT_MACRO if "of" in shown else "")
     blocks.append(Text(about, "note"))
-    tables = {"leaderboard": board.rename(columns={"name": "submission"}), "pairs": pairs}
-    kept = {name: Kept(table, TABLES[name]) for name, table in tables.items()}
-    return Section("comparison", "Comparison", "Comparison", blocks, kept)
+    tables = kept({"leaderboard": board.rename(columns={"name": "submission"}), "pairs": pairs})
+    return Section("comparison", "Comparison", "Comparison", blocks, tables)
+
+
+def changed(evaluation: Evaluation) -> Section | None:
+    """Makes the section of the truths that only one found, and of their false alarms; None with one submission."""
+    first, *others = evaluation.names
+    if not others:
+        return None
+    counts = pd.concat([_counts(evaluation, first, other) for other in others], ignore_index=True)
+    table = table_of("changes", f"Changes from {first}", counts, ["change"])
+    blocks: list[Block] = [table, Text(ABOUT_CHANGES, "note")]
+    return Section("changes", "What changed", "Changes", blocks, kept({"changes": counts}))
+
+
+def _counts(evaluation: Evaluation, before: str, after: str) -> pd.DataFrame:
+    """How many truths and false alarms change between two submissions, a row for each change."""
+    tables = [matches_of_name(evaluation, name) for name in (before, after)]
+    changed = changes(*tables, **evaluation.rule.callers)["change"].value_counts()
+    outcomes = tables[0]["outcome"].value_counts()
+    lost, gained, gone, new = (changed[name] for name in ("lost", "gained", "false alarm gone", "new false alarm"))
+    counts = {
+        "found → missed": lost,
+        "missed → found": gained,
+        "found → found": outcomes["TP"] - lost,
+        "missed → missed": outcomes["FN"] - gained,
+        "false alarm gone": gone,
+        "new false alarm": new,
+        "same false alarm": outcomes["FP"] - gone,
+    }
+    # The page's script, match_rows.js, filters changes of truths by the same words.
+    named = [f"{before} → {after}: {change}" for change in counts]
+    return pd.DataFrame({"change": named, "count": [int(count) for count in counts.values()]})
