@@ -33,7 +33,7 @@ from ..tracking.evaluate import Evaluated, evaluated, matches_of
 from ..tracking.poses import PoseResult
 from ..tracking.tracks import TrackResult
 from .arguments import How, names_to_exclude, read_submissions
-from .problems import WrongUsage
+from .printing import WrongUsage
 from .submissions import Submission, submission_names
 from .text import rule_text
 
