@@ -14,35 +14,9 @@ from ...support.labels import bins_as_text, label
 from ...tables.arrow import as_pandas
 from ...tables.schema import PREFIXES
 from ...tables.table import Table
+from . import drawn_tables
+from . import plot_parts as parts
 from .display import words
-from .drawn_tables import (
-    HOTA_PARTS,
-    best_of,
-    category_lines,
-    costs_to_draw,
-    hota_to_draw,
-    intervals_to_draw,
-    mean_lines,
-    mean_names,
-    pairs_to_draw,
-    precision_to_draw,
-    slice_names,
-    sweep_to_draw,
-    table_to_draw,
-)
-from .plot_parts import (
-    BLUE,
-    GREY,
-    LINES,
-    PALE_BLUE,
-    axes_or_new,
-    axis_label,
-    figure_or_new,
-    legend_below,
-    legend_beside,
-    nothing_to_draw,
-    plain,
-)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -80,15 +54,15 @@ def metric_by_slice(intervals: Table, ax: Axes | None = None, metric: str | None
     >>> sf.plots.metric_by_slice(slices).get_title()
     'Intervals of recall by slice'
     """
-    rows, by, metric = intervals_to_draw(intervals, metric, "plots")
-    ax = axes_or_new(ax)
+    rows, by, metric = drawn_tables.intervals_to_draw(intervals, metric, "plots")
+    ax = parts.axes_or_new(ax)
     if not len(rows):
-        return nothing_to_draw(ax, f"no rows of {metric}")
-    _points_with_bars(ax, [*map(plain, slice_names(rows, by))], rows, rests_on_few(rows))
+        return parts.nothing_to_draw(ax, f"no rows of {metric}")
+    _points_with_bars(ax, [*map(parts.plain, drawn_tables.slice_names(rows, by))], rows, rests_on_few(rows))
     ax.set(
-        xlabel=axis_label(metric, rows.attrs.get("unit")),
-        ylabel=", ".join(map(plain, by)),
-        title=f"Intervals of {axis_label(metric, rows.attrs.get('unit'))} by slice",
+        xlabel=parts.axis_label(metric, rows.attrs.get("unit")),
+        ylabel=", ".join(map(parts.plain, by)),
+        title=f"Intervals of {parts.axis_label(metric, rows.attrs.get('unit'))} by slice",
     )
     ax.invert_yaxis()
     return ax
@@ -119,11 +93,11 @@ def error_costs(costs: Table, ax: Axes | None = None) -> Axes:
     >>> sf.plots.error_costs(sf.error_costs(sf.diagnose(matches))).get_title()
     'Cost of each kind of error'
     """
-    table, metric = costs_to_draw(costs, "plots")
+    table, metric = drawn_tables.costs_to_draw(costs, "plots")
     gain = f"{metric}_gain"
     rows = table.sort_values(gain, kind="stable")
-    ax = axes_or_new(ax)
-    bars = ax.barh(rows["kind"].map(words), rows[gain], color=BLUE)
+    ax = parts.axes_or_new(ax)
+    bars = ax.barh(rows["kind"].map(words), rows[gain], color=parts.BLUE)
     nouns = {"n_misses": "missed", "n_false_alarms": "false", "n_breaks": "breaks"}
     counted = {noun: rows[column].tolist() for column, noun in nouns.items() if column in rows}
     counts = [
@@ -132,7 +106,7 @@ def error_costs(costs: Table, ax: Axes | None = None) -> Axes:
     ]
     ax.bar_label(bars, counts, padding=4, fontsize="small")
     ax.margins(x=0.6 if "n_breaks" in rows else 0.45)  # room for the counts
-    ax.set(xlabel=f"{axis_label(gain)} if this kind alone were corrected", title="Cost of each kind of error")
+    ax.set(xlabel=f"{parts.axis_label(gain)} if this kind alone were corrected", title="Cost of each kind of error")
     return ax
 
 
@@ -164,23 +138,23 @@ def sweep_curves(curve: Table, figure: Figure | None = None) -> Figure:
     >>> [panel.get_title() for panel in sf.plots.sweep_curves(swept.curve).axes]
     ['F1 by threshold (best marked)', 'Precision and recall']
     """
-    table, metric, limit, unit = sweep_to_draw(curve, "plots")
-    figure = figure_or_new(figure, (9, 4.2))
+    table, metric, limit, unit = drawn_tables.sweep_to_draw(curve, "plots")
+    figure = parts.figure_or_new(figure, (9, 4.2))
     left, right = figure.subplots(1, 2)
     for position, (value, rows) in enumerate(table.groupby(limit) if limit else [("", table)]):
-        style, marker, color = LINES[position % len(LINES)]
-        best = best_of(rows, metric)
+        style, marker, color = parts.LINES[position % len(parts.LINES)]
+        best = drawn_tables.best_of(rows, metric)
         name = f"{limit} {label(value)}{unit}" if limit else "tracks"
-        named = f"{name}, best {axis_label(metric)} {best[metric].iloc[0]:.3f}" if len(best) else name
+        named = f"{name}, best {parts.axis_label(metric)} {best[metric].iloc[0]:.3f}" if len(best) else name
         left.plot(rows["score_threshold"], rows[metric], style, color=color, label=named)
         right.plot(rows["recall"], rows["precision"], style, color=color, label=name)
         if len(best):
             left.plot(best["score_threshold"], best[metric], marker, color=color)
             right.plot(best["recall"], best["precision"], marker, color=color)
-    height, recall, precision = map(axis_label, (metric, "recall", "precision"))
+    height, recall, precision = map(parts.axis_label, (metric, "recall", "precision"))
     left.set(xlabel="score threshold", ylabel=height, ylim=(0, 1), title=f"{height} by threshold (best marked)")
     right.set(xlabel=recall, ylabel=precision, xlim=(0, 1), ylim=(0, 1.02), title="Precision and recall")
-    legend_below(figure, left.get_legend_handles_labels()[0])
+    parts.legend_below(figure, left.get_legend_handles_labels()[0])
     return figure
 
 
@@ -214,16 +188,19 @@ def forest(pairs: Table, ax: Axes | None = None, metric: str | None = None) -> A
     >>> sf.plots.forest(sf.compare(matches, resamples=100).pairs).get_title()
     'Difference of F1'
     """
-    rows, metric = pairs_to_draw(pairs, metric, "plots")
-    ax = axes_or_new(ax)
+    rows, metric = drawn_tables.pairs_to_draw(pairs, metric, "plots")
+    ax = parts.axes_or_new(ax)
     if not len(rows):
-        return nothing_to_draw(ax, f"no rows of {metric}")
+        return parts.nothing_to_draw(ax, f"no rows of {metric}")
     adjusted = [f"p = {p:.2g}" if p >= 0.001 else "p < 0.001" for p in rows["p_adjusted"].fillna(1)]
-    firsts, seconds = (map(plain, rows[side]) for side in "ab")
-    names = [f"{a} - {b}{of}\n{p}" for a, b, of, p in zip(firsts, seconds, mean_names(rows), adjusted, strict=True)]
+    firsts, seconds = (map(parts.plain, rows[side]) for side in "ab")
+    names = [
+        f"{a} - {b}{of}\n{p}"
+        for a, b, of, p in zip(firsts, seconds, drawn_tables.mean_names(rows), adjusted, strict=True)
+    ]
     _points_with_bars(ax, names, rows, np.zeros(len(rows), bool))
-    ax.axvline(0, color=GREY, linestyle="--", linewidth=1)
-    name = axis_label(metric, rows.attrs.get("unit"))
+    ax.axvline(0, color=parts.GREY, linestyle="--", linewidth=1)
+    name = parts.axis_label(metric, rows.attrs.get("unit"))
     ax.set(xlabel=f"difference of {name}", title=f"Difference of {name}")
     ax.invert_yaxis()
     return ax
@@ -254,13 +231,13 @@ def hota_curve(curve: Table, ax: Axes | None = None) -> Axes:
     >>> sf.plots.hota_curve(sf.track(*boxes).curve).get_title()
     'HOTA by threshold'
     """
-    rows = hota_to_draw(curve, "plots")
-    ax = axes_or_new(ax)
-    for name, (style, marker, color) in zip(HOTA_PARTS, LINES, strict=True):
+    rows = drawn_tables.hota_to_draw(curve, "plots")
+    ax = parts.axes_or_new(ax)
+    for name, (style, marker, color) in zip(drawn_tables.HOTA_PARTS, parts.LINES, strict=True):
         named = f"{name}, mean {rows[name].mean():.2f}"
         ax.plot(rows["alpha"], rows[name], style, marker=marker, markersize=4, color=color, label=named)
     ax.set(xlabel="alpha: least similarity of a match", ylabel="share", ylim=(0, 1.02), title="HOTA by threshold")
-    legend_beside(ax)
+    parts.legend_beside(ax)
     return ax
 
 
@@ -268,13 +245,13 @@ def _points_with_bars(ax: Axes, names: list[str], rows: pd.DataFrame, few: np.nd
     """Draws estimates with their intervals below each other, paler where few; a null interval leaves only the point."""
     place = np.arange(len(names))
     low, high = rows["low"].fillna(rows["estimate"]), rows["high"].fillna(rows["estimate"])
-    for shown, color, text in ((~few, BLUE, None), (few, PALE_BLUE, OF_FEW)):
+    for shown, color, text in ((~few, parts.BLUE, None), (few, parts.PALE_BLUE, OF_FEW)):
         if shown.any():
             ax.hlines(place[shown], low[shown], high[shown], color=color, linewidth=2)
             points = rows["estimate"][shown]
             ax.plot(points, place[shown], "o", color=color, markeredgecolor="white", markersize=8, label=text)
     if few.any():
-        legend_beside(ax)
+        parts.legend_beside(ax)
     ax.set_yticks(place, names)
     ax.grid(axis="x", color="0.9")
     ax.set_axisbelow(True)
@@ -323,19 +300,19 @@ def detection_limit(found: DetectionLimit, ax: Axes | None = None) -> Axes:
     limits, bins = (bins_as_text(as_pandas(table, "found")) for table in found)
     by = list(limits.columns[: list(limits.columns).index("recall")])
     column = str(bins.columns[len(by)])
-    named = plain(column)
-    ax = axes_or_new(ax)
+    named = parts.plain(column)
+    ax = parts.axes_or_new(ax)
     if not len(bins):
-        return nothing_to_draw(ax, f"no truth has a value of {column}")
+        return parts.nothing_to_draw(ax, f"no truth has a value of {column}")
     of_bins, of_limits = (_groups(table, by) for table in (bins, limits))
     for position, (values, rows) in enumerate(of_bins.items()):
-        name = ", ".join(map(plain, values)) or "recall"
-        _draw(ax, rows, of_limits[values], name, LINES[position % len(LINES)])
+        name = ", ".join(map(parts.plain, values)) or "recall"
+        _draw(ax, rows, of_limits[values], name, parts.LINES[position % len(parts.LINES)])
     heights = " and ".join(f"{recall:.0%}" for recall in limits["recall"].unique())
     unit = UNITS.get(column.removeprefix(PREFIXES["truth"]))
     xlabel = f"{named}, {unit}" if unit else named
     ax.set(xlabel=xlabel, ylabel="recall", ylim=(0, 1.02), title=f"Recall by {named}, and where it is {heights}")
-    legend_beside(ax, fontsize="small")
+    parts.legend_beside(ax, fontsize="small")
     return ax
 
 
@@ -404,22 +381,26 @@ def precision_recall(curve: Table, ax: Axes | None = None, threshold: float | No
     >>> sf.plots.precision_recall(result.curve, threshold=0.75).get_title()
     'Precision and recall at 0.75, by category'
     """
-    rows = precision_to_draw(curve, "plots")
-    ax = axes_or_new(ax)
+    rows = drawn_tables.precision_to_draw(curve, "plots")
+    ax = parts.axes_or_new(ax)
     if not len(rows):
-        return nothing_to_draw(ax, "no truths")
-    lines = mean_lines(rows) if threshold is None else category_lines(rows, threshold, "plots")
+        return parts.nothing_to_draw(ax, "no truths")
+    lines = (
+        drawn_tables.mean_lines(rows) if threshold is None else drawn_tables.category_lines(rows, threshold, "plots")
+    )
     for position, (name, line) in enumerate(lines.items()):
         is_named = position < MOST_NAMED
-        style, marker, color = LINES[position % len(LINES)] if is_named else ("-", "", "0.8")
-        marker = marker if position >= len(LINES) else ""  # the second four lines differ from the first by markers
-        text = f"{plain(name)}, AP {line.mean():.2f}" if is_named else None
+        style, marker, color = parts.LINES[position % len(parts.LINES)] if is_named else ("-", "", "0.8")
+        marker = (
+            marker if position >= len(parts.LINES) else ""
+        )  # the second four lines differ from the first by markers
+        text = f"{parts.plain(name)}, AP {line.mean():.2f}" if is_named else None
         [drawn] = ax.plot(line.index, line, style, marker=marker, markevery=10, markersize=4, color=color, label=text)
         drawn.set_zorder(2 if is_named else 1)
     of = "mean over categories" if threshold is None else "by category"
     at = "" if threshold is None else f" at {threshold:.2f}"
     ax.set(xlabel="recall", ylabel="precision", xlim=(0, 1), ylim=(0, 1.02), title=f"Precision and recall{at}, {of}")
-    legend_beside(ax)
+    parts.legend_beside(ax)
     return ax
 
 
@@ -453,21 +434,26 @@ def calibration(found: Calibration, ax: Axes | None = None) -> Axes:
     if not isinstance(found, Calibration):
         raise InputError(f"plots: found is of type {type(found).__name__}; pass what calibration() returned")
     bins, [summary] = as_pandas(found.bins, "bins"), as_pandas(found.summary, "summary").to_dict("records")
-    ax = axes_or_new(ax)
+    ax = parts.axes_or_new(ax)
     if not len(bins):
-        return nothing_to_draw(ax, "no detections")
+        return parts.nothing_to_draw(ax, "no detections")
     low, high = (bins[bound].fillna(bins["precision"]) for bound in ("precision_low", "precision_high"))
-    ax.plot([0, 1], [0, 1], "--", color=GREY, label="calibrated")
-    ax.vlines(bins["mean_score"], low, high, color=BLUE, linewidth=2)
+    ax.plot([0, 1], [0, 1], "--", color=parts.GREY, label="calibrated")
+    ax.vlines(bins["mean_score"], low, high, color=parts.BLUE, linewidth=2)
     ax.plot(
-        bins["mean_score"], bins["precision"], "-o", color=BLUE, markeredgecolor="white", label="detections, in bins"
+        bins["mean_score"],
+        bins["precision"],
+        "-o",
+        color=parts.BLUE,
+        markeredgecolor="white",
+        label="detections, in bins",
     )
     error, between = summary["expected_calibration_error"], ""
     if not pd.isna(summary["low"]):
         between = f" ({summary['low']:.3f} to {summary['high']:.3f})"
     title = f"Calibration of {summary['n_predicted']:,} detections\nexpected calibration error {error:.3f}{between}"
     ax.set(xlabel="mean score", ylabel="precision", xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal", title=title)
-    legend_beside(ax)
+    parts.legend_beside(ax)
     return ax
 
 
@@ -500,11 +486,11 @@ def confusion(counts: Table, ax: Axes | None = None) -> Axes:
     'true category'
     """
     sides = ["truth_category", "predicted_category"]
-    table = table_to_draw(counts, "counts", [*sides, "count"], "the table that confusion() returned")
-    ax = axes_or_new(ax)
+    table = drawn_tables.table_to_draw(counts, "counts", [*sides, "count"], "the table that confusion() returned")
+    ax = parts.axes_or_new(ax)
     if not table["count"].sum():
-        return nothing_to_draw(ax, "no truths and no detections")
-    named = table.assign(**{side: table[side].map(plain, na_action="ignore").astype(object) for side in sides})
+        return parts.nothing_to_draw(ax, "no truths and no detections")
+    named = table.assign(**{side: table[side].map(parts.plain, na_action="ignore").astype(object) for side in sides})
     named = named.fillna(dict.fromkeys(sides, BACKGROUND))
     names = [name for name in dict.fromkeys([*named[sides[0]], *named[sides[1]]]) if name != BACKGROUND]
     square = named.pivot_table("count", index=sides[0], columns=sides[1], aggfunc="sum", fill_value=0)

@@ -21,22 +21,7 @@ from ....support.labels import label
 from ....tables.messages import counted
 from ....tables.schema import measure_of
 from ....tables.table import Table
-from ..drawn_tables import (
-    best_of,
-    category_lines,
-    check_offsets,
-    costs_to_draw,
-    count_to_draw,
-    hota_to_draw,
-    intervals_to_draw,
-    matches_to_draw,
-    mean_lines,
-    mean_names,
-    pairs_to_draw,
-    precision_to_draw,
-    slice_names,
-    sweep_to_draw,
-)
+from .. import drawn_tables
 from ..wording import title
 from . import of_places, of_tables
 from .parts import FAINT, Drawing, Rows, short_names, shown_name
@@ -165,24 +150,24 @@ def _known(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def recall_map(matches: Table, bins: int) -> Any:
     """The map of recall of a match table."""
-    bins = count_to_draw(bins, "bins", "charts")
-    drawing = of_places.recall_map(*of_submissions(matches_to_draw(matches, "charts", 4)), bins)
+    bins = drawn_tables.count_to_draw(bins, "bins", "charts")
+    drawing = of_places.recall_map(*of_submissions(drawn_tables.matches_to_draw(matches, "charts", 4)), bins)
     return shown(drawing, "no truths")
 
 
 def distances(matches: Table, bins: int) -> Any:
     """The histogram of the distances, or of the similarities, of a match table."""
-    bins = count_to_draw(bins, "bins", "charts")
-    table, names = of_submissions(matches_to_draw(matches, "charts", 4))
+    bins = drawn_tables.count_to_draw(bins, "bins", "charts")
+    table, names = of_submissions(drawn_tables.matches_to_draw(matches, "charts", 4))
     has_any = table[measure_of(table)].notna().any()
     return shown(of_places.measures(table, names, _rule(table), bins) if has_any else None, "no true positives")
 
 
 def residuals(matches: Table, tau: float | None) -> Any:
     """The map of predicted minus true coordinates of a match table."""
-    table = matches_to_draw(matches, "charts", 4)
+    table = drawn_tables.matches_to_draw(matches, "charts", 4)
     rule = distance_rule(table, ["tau"], tau)
-    check_offsets(table, "charts")
+    drawn_tables.check_offsets(table, "charts")
     tau, farthest = rule.largest_cost, table["distance"].max()
     if farthest > tau * (1 + 1e-9):  # they would have no bin
         problem = f"tau is {tau:g}, but there are true positives at distances up to {farthest:.4g}"
@@ -206,15 +191,15 @@ def _rule(table: pd.DataFrame) -> Rule:
 
 def error_costs(costs: Table) -> Any:
     """The chart of the table that `error_costs` returned."""
-    table, metric = costs_to_draw(costs, "charts")
+    table, metric = drawn_tables.costs_to_draw(costs, "charts")
     return shown(of_tables.error_costs(*of_submissions(table), metric), f"no gain in {title(metric)} is known")
 
 
 def metric_by_slice(intervals: Table, metric: str | None) -> Any:
     """The chart of a metric in the table that `intervals` returned."""
-    rows, by, metric = intervals_to_draw(intervals, metric, "charts")
+    rows, by, metric = drawn_tables.intervals_to_draw(intervals, metric, "charts")
     by = [name for name in by if name != "submission"]
-    slices = [shown_name(name) for name in slice_names(rows, by)]
+    slices = [shown_name(name) for name in drawn_tables.slice_names(rows, by)]
     has_any = rows["estimate"].notna().any()
     drawing = of_tables.estimates_by_slice(*of_submissions(rows), slices, ", ".join(by), metric) if has_any else None
     return shown(drawing, f"no values of {metric}" if len(rows) else f"no rows of {metric}")
@@ -222,20 +207,20 @@ def metric_by_slice(intervals: Table, metric: str | None) -> Any:
 
 def forest(pairs: Table, metric: str | None) -> Any:
     """The chart of a metric in the table `pairs` that `compare` returned."""
-    rows, metric = pairs_to_draw(pairs, metric, "charts")
+    rows, metric = drawn_tables.pairs_to_draw(pairs, metric, "charts")
     by = [str(name) for name in rows.columns[: list(rows.columns).index("a")]]
-    slices = [f", {name}" for name in slice_names(rows, by)] if by else [""] * len(rows)
+    slices = [f", {name}" for name in drawn_tables.slice_names(rows, by)] if by else [""] * len(rows)
     a, b = (rows[side].map(label).tolist() for side in "ab")
     submissions = list(dict.fromkeys(name for pair in zip(a, b, strict=True) for name in pair))
     short = dict(zip(submissions, short_names(submissions), strict=True))
-    sides = zip(a, b, mean_names(rows), slices, strict=True)
+    sides = zip(a, b, drawn_tables.mean_names(rows), slices, strict=True)
     names = [f"{short[one]} − {short[other]}{of}{where}" for one, other, of, where in sides]
     return shown(of_tables.forest(rows, names, metric, CONFIDENCE), f"no rows of {metric}")
 
 
 def sweep_curves(curve: Table) -> Any:
     """The two charts of the table `curve` that `sweep` returned."""
-    table, metric, limit, unit = sweep_to_draw(curve, "charts")
+    table, metric, limit, unit = drawn_tables.sweep_to_draw(curve, "charts")
     table, names = of_submissions(table.reset_index(drop=True))
     limits = [f"{limit} {label(value)}{unit}" for value in table[limit]] if limit else [""] * len(table)
     if len({*limits}) > 1:  # a line for each
@@ -245,14 +230,14 @@ def sweep_curves(curve: Table) -> Any:
         table = table.assign(submission=pd.Categorical(lines, categories=names))
     if not len(table):
         return shown(None, "no score thresholds")
-    best = pd.concat([best_of(rows, metric) for _, rows in table.groupby("submission", observed=True)])
+    best = pd.concat([drawn_tables.best_of(rows, metric) for _, rows in table.groupby("submission", observed=True)])
     drawn = thinned(table, best.index)
     return side_by_side([of_tables.by_threshold(drawn, best, names, metric), of_tables.by_recall(drawn, names)])
 
 
 def hota_curve(curve: Table) -> Any:
     """The chart of the table `curve` that `track` or `pose` returned; of several submissions, one for each metric."""
-    rows, names = of_submissions(hota_to_draw(curve, "charts"))
+    rows, names = of_submissions(drawn_tables.hota_to_draw(curve, "charts"))
     if not rows["HOTA"].notna().any():
         return shown(None, "nothing was tracked")
     if len(names) == 1:
@@ -262,7 +247,7 @@ def hota_curve(curve: Table) -> Any:
 
 def precision_recall(curve: Table, threshold: float | None) -> Any:
     """The chart of the table `curve` of average precision."""
-    rows, names = of_submissions(precision_to_draw(curve, "charts"))
+    rows, names = of_submissions(drawn_tables.precision_to_draw(curve, "charts"))
     if not len(rows):
         return shown(None, "no truths")
     lines = {
@@ -290,8 +275,8 @@ def _lines(rows: pd.DataFrame, threshold: float | None) -> dict[str, pd.Series]:
     if not len(rows):
         return {}
     if threshold is None:
-        return mean_lines(rows)
-    return dict([*category_lines(rows, threshold, "charts").items()][:MOST_CATEGORIES])
+        return drawn_tables.mean_lines(rows)
+    return dict([*drawn_tables.category_lines(rows, threshold, "charts").items()][:MOST_CATEGORIES])
 
 
 def _of_lines(rows: Rows, threshold: float | None) -> Drawing:
