@@ -68,7 +68,7 @@ def recall_map(matches: Table, bins: int = 12) -> ChartType:
     >>> sf.charts.recall_map(matches).title
     'Recall over the image plane'
     """
-    return _of_matches().recall_map(matches, bins)
+    return _charts().recall_map(matches, bins)
 
 
 def distances(matches: Table, bins: int = 40) -> ChartType:
@@ -98,7 +98,7 @@ def distances(matches: Table, bins: int = 40) -> ChartType:
     >>> sf.charts.distances(matches).title
     'The true positives by their distance'
     """
-    return _of_matches().distances(matches, bins)
+    return _charts().distances(matches, bins)
 
 
 def residuals(matches: Table, tau: float | None = None) -> ChartType:
@@ -129,7 +129,7 @@ def residuals(matches: Table, tau: float | None = None) -> ChartType:
     >>> sf.charts.residuals(matches).title
     'Predicted minus true coordinates of the true positives, and tau'
     """
-    return _of_matches().residuals(matches, tau)
+    return _charts().residuals(matches, tau)
 
 
 def metric_by_slice(intervals: Table, metric: str | None = None) -> ChartType:
@@ -160,7 +160,7 @@ def metric_by_slice(intervals: Table, metric: str | None = None) -> ChartType:
     >>> sf.charts.metric_by_slice(slices).title
     'recall by slice, with intervals'
     """
-    return _of_results().metric_by_slice(intervals, metric)
+    return _charts().metric_by_slice(intervals, metric)
 
 
 def error_costs(costs: Table) -> ChartType:
@@ -187,7 +187,7 @@ def error_costs(costs: Table) -> ChartType:
     >>> sf.charts.error_costs(sf.error_costs(sf.diagnose(matches))).title
     'F1 gained if one kind of error alone were corrected, by kind'
     """
-    return _of_results().error_costs(costs)
+    return _charts().error_costs(costs)
 
 
 def sweep_curves(curve: Table) -> ChartType:
@@ -215,7 +215,7 @@ def sweep_curves(curve: Table) -> ChartType:
     >>> [chart.title for chart in sf.charts.sweep_curves(swept.curve).hconcat]
     ['F1 by the threshold of the score, the best marked', 'Precision by recall, over thresholds of the score']
     """
-    return _of_results().sweep_curves(curve)
+    return _charts().sweep_curves(curve)
 
 
 def forest(pairs: Table, metric: str | None = None) -> ChartType:
@@ -246,7 +246,7 @@ def forest(pairs: Table, metric: str | None = None) -> ChartType:
     >>> sf.charts.forest(sf.compare(matches, resamples=100).pairs).title
     'Differences of F1 between submissions'
     """
-    return _of_results().forest(pairs, metric)
+    return _charts().forest(pairs, metric)
 
 
 def hota_curve(curve: Table) -> ChartType:
@@ -273,7 +273,7 @@ def hota_curve(curve: Table) -> ChartType:
     >>> sf.charts.hota_curve(sf.track(*boxes).curve).title
     'HOTA and its parts by alpha'
     """
-    return _of_results().hota_curve(curve)
+    return _charts().hota_curve(curve)
 
 
 def precision_recall(curve: Table, threshold: float | None = None) -> ChartType:
@@ -306,20 +306,12 @@ def precision_recall(curve: Table, threshold: float | None = None) -> ChartType:
     >>> sf.charts.precision_recall(result.curve, threshold=0.75).title
     'Precision over recall at 0.75, by category'
     """
-    return _of_results().precision_recall(curve, threshold)
+    return _charts().precision_recall(curve, threshold)
 
 
-def _of_matches() -> ModuleType:
-    """The module of charts of match tables; raises ImportError if the extra `charts` is not installed."""
+def _charts() -> ModuleType:
+    """The module that makes the charts; raises ImportError if the extra `charts` is not installed."""
     check_extra("charts", "charts")
-    from .presentation.drawing.charts import of_matches
+    from .presentation.drawing.charts import in_notebooks
 
-    return of_matches
-
-
-def _of_results() -> ModuleType:
-    """The module of charts of other tables; raises ImportError if the extra `charts` is not installed."""
-    check_extra("charts", "charts")
-    from .presentation.drawing.charts import of_results
-
-    return of_results
+    return in_notebooks

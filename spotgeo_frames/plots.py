@@ -16,11 +16,8 @@ import numpy as np
 
 from .geometries.points import offsets
 from .matching.noted_rule import distance_rule
-from .presentation.drawing.drawn_tables import check_offsets, count_to_draw, matches_to_draw
-from .presentation.drawing.frame_panels import image_plane
-from .presentation.drawing.frame_plots import frame, gallery, sequence
-from .presentation.drawing.image_plane import offset_reach, recall_grid
-from .presentation.drawing.limit_plots import detection_limit
+from .presentation.drawing.drawn_tables import check_offsets, count_to_draw, matches_to_draw, offset_reach, recall_grid
+from .presentation.drawing.frame_plots import frame, gallery, image_plane, sequence
 from .presentation.drawing.plot_parts import (
     BLUE,
     GREY,
@@ -31,9 +28,18 @@ from .presentation.drawing.plot_parts import (
     nothing_to_draw,
     plain,
 )
-from .presentation.drawing.precision_plots import calibration, confusion, precision_recall
-from .presentation.drawing.result_plots import error_costs, forest, hota_curve, metric_by_slice, sweep_curves
-from .presentation.drawing.rule_texts import in_unit, measure_title
+from .presentation.drawing.result_plots import (
+    calibration,
+    confusion,
+    detection_limit,
+    error_costs,
+    forest,
+    hota_curve,
+    metric_by_slice,
+    precision_recall,
+    sweep_curves,
+)
+from .presentation.drawing.wording import in_unit, measure_title
 from .tables.schema import TP, measure_of
 from .tables.table import Table
 

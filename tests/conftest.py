@@ -10,7 +10,6 @@ from hypothesis import HealthCheck, settings
 
 from helpers.own_metrics import remove_own_metrics
 from helpers.reference import PROJECT, outside
-from spotgeo_frames.presentation.page.html import vega
 
 # No test measures time: slow machines may take as long as they need for an example, and to make one up. Whether a
 # change lands is no matter of luck, so there the examples are the same each time; elsewhere they are new ones.
@@ -71,7 +70,7 @@ def tracks() -> Path:
 @pytest.fixture
 def bundled_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """The test's first report bundles its script, as that of a new process does."""
-    monkeypatch.setattr(vega, "BUNDLED", {})
+    monkeypatch.setattr("spotgeo_frames.presentation.page.html.document.BUNDLED", {})
 
 
 @pytest.fixture(autouse=True)

@@ -9,19 +9,21 @@ import os
 import signal
 import sys
 from codecs import lookup
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib import import_module
 from io import TextIOWrapper
 from types import FrameType
-from typing import NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..support.addresses import copies_kept
 from ..support.errors import first_line, lacks_memory
 from .commands import COMMANDS
-from .printing import one_line, tell
-from .problems import WrongUsage, memory_text, problems_reported
+from .printing import WrongUsage, memory_text, one_line, problems_reported, tell
 from .usage import HELP, command_parser, no_such, parsed, program_parser
+
+if TYPE_CHECKING:
+    from .answers import Answer
 
 # The signals that end a command: Ctrl-C, a request of the system, and the closing of a terminal, which Windows lacks.
 ENDINGS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
@@ -64,14 +66,25 @@ def _run_command(name: str, texts: Sequence[str]) -> None:
             _check_working_folder()
             work = getattr(import_module(f".{command.module}", __package__), command.function)
             with copies_kept():
-                if "tau" in given:  # the command takes a rule
-                    from .arguments import with_how  # imported only here: help and repartition match nothing
-
-                    with problems_reported():
-                        given = with_how(given)
-                work(**given)
+                _answer(work, given)
     except WrongUsage as error:
         parser.error(str(error))
+
+
+def _answer(work: Callable[..., "Answer"], given: dict[str, Any]) -> None:
+    """Prints the answer of a function that does the work of a command; exits with its status unless that is 0."""
+    as_json = given.pop("as_json", False)
+    with problems_reported():
+        if "tau" in given:  # the command takes a rule
+            from .arguments import with_how  # imported only here: help and repartition match nothing
+
+            given = with_how(given)
+        answer = work(**given)
+    tell(answer.json() if as_json else answer.text())
+    for complaint in answer.complaints if as_json else ():
+        tell(one_line(complaint), sys.stderr)
+    if answer.status:
+        sys.exit(answer.status)
 
 
 def _check_working_folder() -> None:

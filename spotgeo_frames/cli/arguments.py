@@ -16,7 +16,7 @@ from ..tables.annotations import Annotations, SideColumns
 from ..tables.bins import CheckedBins
 from ..tables.schema import SIDE_PREFIXES
 from ..tables.selections import column_bins, holds_text
-from .problems import WrongUsage
+from .printing import WrongUsage
 from .submissions import Submission
 
 # Longer ranges of sequences are refused as typing errors.
@@ -47,7 +47,7 @@ def with_how(given: Mapping[str, Any]) -> dict[str, Any]:
     """
     rule = {name: given[name] for name in ("tau", "epsilon", "similarity", "threshold")}
     others = {name: value for name, value in given.items() if name not in (*rule, "tracks", "benchmark", "labelled")}
-    tracks, benchmark, layout = given["tracks"], given.get("benchmark"), None
+    tracks, benchmark, layout = given.get("tracks", False), given.get("benchmark"), None
     if not (given.get("dataset") and is_address(given["truth"])):  # such a dataset is evaluated where it is
         layout = sequence_layout(given["truth"])
     if benchmark is not None and benchmark not in BENCHMARKS:
@@ -71,6 +71,12 @@ def needed_columns(given: Mapping[str, Any]) -> Needed:
     slices = slices_of([by] if isinstance(by, str) else by)
     identity = [f"{prefix}{given['identity']}" for prefix in SIDE_PREFIXES] if "identity" in given else []
     return Needed([*identity, *(column for columns in slices for column in columns)], given.get("out") is not None)
+
+
+def check_scheduler(scheduler: str | None, dataset: bool) -> None:
+    """Raises WrongUsage if a cluster is to evaluate what is no dataset."""
+    if scheduler is not None and not dataset:
+        raise WrongUsage("--scheduler: is for a --dataset; give both")
 
 
 def read_pair(truth: Path, submission: Submission, how: How) -> tuple[Annotations, Annotations]:

@@ -38,6 +38,26 @@ def _argument(name: str, help: str, **details: Any) -> Argument:
     return Argument(name, help, details)
 
 
+def _flag(name: str, help: str, **details: Any) -> Argument:
+    """An option without a value."""
+    return _argument(name, help, action="store_true", **details)
+
+
+def _path(name: str, help: str, **details: Any) -> Argument:
+    """An option whose value is a path."""
+    return _argument(name, help, metavar="<path>", type=Path, **details)
+
+
+def _word(name: str, help: str, **details: Any) -> Argument:
+    """An option whose value is a text."""
+    return _argument(name, help, metavar="<str>", **details)
+
+
+def _given(name: str, help: str, metavar: str, **details: Any) -> Argument:
+    """A submission, or several."""
+    return _argument(name, f"{help}; {_NAMED}", metavar=metavar, type=submission, **details)
+
+
 def _number(text: str) -> float:
     """Parses the value of an option that is a number."""
     try:
@@ -55,14 +75,15 @@ def _count(text: str) -> int:
 
 _FILE = "Competition JSON (.json, .gz, .zip), Parquet (file or folder), CSV, or CVAT's XML (.xml, .zip)"
 _FOLDERS = "or folders of MOTChallenge or PoseTrack, which are evaluated as tracks and as poses"
+_FILES = f"files of any kind that score accepts, {_FOLDERS}"
 _FRAMES = "Parquet or CSV with the columns sequence and frame: lists all frames, also empty ones"
 TRUTH = _argument("truth", _FILE, metavar="TRUTH", type=Path)
 _NAMED = "NAME=PATH gives it another name than the file's"
-SUBMISSION = _argument("submission", f"{_FILE}; {_NAMED}", metavar="SUBMISSION", type=submission)
-FRAMES = _argument("--frames", _FRAMES, metavar="<path>", type=Path)
+SUBMISSION = _given("submission", _FILE, "SUBMISSION")
+FRAMES = _path("--frames", _FRAMES)
 # These also accept a URI such as s3://bucket/folder, which a Path would damage.
 TRUTH_ADDRESS = _argument("truth", _FILE, metavar="TRUTH")
-FRAMES_ADDRESS = _argument("--frames", _FRAMES, metavar="<str>")
+FRAMES_ADDRESS = _word("--frames", _FRAMES)
 _MATCHING = (
     _argument("--tau", "Largest distance of a true positive (px); 10 by default", metavar="<float>", type=_number),
     _argument(
@@ -77,48 +98,37 @@ _MATCHING = (
         metavar="iou|oks|point",
     ),
     _argument("--threshold", "Least similarity of a true positive; 0.5 by default", metavar="<float>", type=_number),
-    _argument("--labelled", "Leave out predictions that lie in no frame of the truth", action="store_true"),
+    _flag("--labelled", "Leave out predictions that lie in no frame of the truth"),
 )
-_BENCHMARK = _argument(
-    "--benchmark",
-    f"The benchmark whose rules apply to MOTChallenge folders: {', '.join(BENCHMARKS)} [default: MOT17]",
-    metavar="<str>",
+_BENCHMARK = _word(
+    "--benchmark", f"The benchmark whose rules apply to MOTChallenge folders: {', '.join(BENCHMARKS)} [default: MOT17]"
 )
 RULE = (
     *_MATCHING,
-    _argument("--tracks", "Identities count: evaluate as track does, and joints as pose does", action="store_true"),
+    _flag("--tracks", "Identities count: evaluate as track does, and joints as pose does"),
     _BENCHMARK,
 )
 _BY = "Slice by a column of the match table: its values, 2 to 1000 quantile bins, or edges (x:0,5,inf); A*B crosses"
 BY = _argument("--by", f"{_BY}; may be repeated", metavar="COLUMN[:BINS]", action="append", default=[])
-EXCLUDE = _argument(
-    "--exclude",
-    "Sequences to leave out, such as 5,9-12; a warning names unknown ones",
-    metavar="<str>",
-    default="",
-)
-JSON = _argument("--json", "Print JSON for programs", dest="as_json", action="store_true")
+EXCLUDE = _word("--exclude", "Sequences to leave out, such as 5,9-12; a warning names unknown ones", default="")
+JSON = _flag("--json", "Print JSON for programs", dest="as_json")
 _OUT = "Folder for the tables behind the numbers, as Parquet, and for the JSON"
-OUT = _argument("--out", _OUT, metavar="<path>", type=Path)
+OUT = _path("--out", _OUT)
 # Folders on any file system; a Path would damage a URI such as s3://bucket/folder.
-OUT_ADDRESS = _argument("--out", _OUT, metavar="<str>")
+OUT_ADDRESS = _word("--out", _OUT)
 DATASET = (
-    _argument(
-        "--dataset",
-        "Evaluate Parquet of any size in parts, on all cores; rows may be in any order",
-        action="store_true",
-    ),
+    _flag("--dataset", "Evaluate Parquet of any size in parts, on all cores; rows may be in any order"),
     _argument("--scheduler", "Evaluate a --dataset on the Dask cluster at this address", metavar="ADDRESS"),
 )
 
 VALIDATE = Command(
-    "validation",
+    "findings",
     "validate",
     "Lists every problem of a submission: types, bounds, counts, missing and extra frames.",
     (
         SUBMISSION,
-        _argument("--truth", "The truth, whose frames the submission has to cover", metavar="<path>", type=Path),
-        _argument("--sequences", "The sequences that the submission has to cover, such as 1-5120", metavar="<str>"),
+        _path("--truth", "The truth, whose frames the submission has to cover"),
+        _word("--sequences", "The sequences that the submission has to cover, such as 1-5120"),
     ),
 )
 
@@ -131,7 +141,6 @@ SCORE = Command(
         SUBMISSION,
         BY,
         *_MATCHING,
-        _argument("--tracks", "Refused: tracks are evaluated by track", action="store_true"),
         EXCLUDE,
         FRAMES_ADDRESS,
         JSON,
@@ -157,15 +166,9 @@ COMPARE = Command(
     "Compares submissions: which is better, by how much, and whether the difference is more than chance.",
     (
         TRUTH,
-        _argument(
-            "submissions",
-            f"Two or more files of any kind that score accepts, {_FOLDERS}; {_NAMED}",
-            metavar="SUBMISSION SUBMISSION...",
-            type=submission,
-            nargs="+",
-        ),
+        _given("submissions", f"Two or more {_FILES}", "SUBMISSION SUBMISSION...", nargs="+"),
         *RULE,
-        _argument("--metrics", "The metrics to compare, such as f1,recall or AP,AP50", metavar="<str>"),
+        _word("--metrics", "The metrics to compare, such as f1,recall or AP,AP50"),
         _argument("--by", f"{_BY}; of tracks and poses by sequence", metavar="COLUMN[:BINS]"),
         EXCLUDE,
         JSON,
@@ -180,14 +183,14 @@ GATE = Command(
     "Checks a submission against limits and a baseline; the exit status is 3 where a check is not passed.",
     (
         _argument("truth", f"{_FILE}, {_FOLDERS}", metavar="TRUTH", type=Path),
-        _argument("submission", f"{_FILE}, {_FOLDERS}; {_NAMED}", metavar="SUBMISSION", type=submission),
+        _given("submission", f"{_FILE}, {_FOLDERS}", "SUBMISSION"),
         _argument("--baseline", "The submission that --margin compares with", metavar="SUBMISSION", type=submission),
         _argument(
             "--min", "The least value of a metric, such as f1=0.9 or AP=0.4; may be repeated", dest="least", **_CHECK
         ),
         _argument("--max", "The greatest value of a metric, such as mse=40; may be repeated", dest="most", **_CHECK),
         _argument("--margin", "How much worse than --baseline it may be, as f1=0.01; may be repeated", **_CHECK),
-        _argument("--always-valid", "Hold --margin at every look", dest="always_valid", action="store_true"),
+        _flag("--always-valid", "Hold --margin at every look", dest="always_valid"),
         *RULE,
         EXCLUDE,
         JSON,
@@ -205,38 +208,30 @@ REPORT = Command(
     "Writes an HTML page to send to people: metrics, suspected mistakes, kinds of error, slices, and the frames.",
     (
         TRUTH,
-        _argument(
-            "submissions",
-            f"One or more files of any kind that score accepts, {_FOLDERS}; {_NAMED}",
-            metavar="SUBMISSION...",
-            type=submission,
-            nargs="+",
-        ),
-        _argument("--out", "The page to write, such as report.html", metavar="<path>", type=Path, required=True),
+        _given("submissions", f"One or more {_FILES}", "SUBMISSION...", nargs="+"),
+        _path("--out", "The page to write, such as report.html", required=True),
         BY,
         *RULE,
         EXCLUDE,
         FRAMES,
-        _argument(
+        _path(
             "--images",
             "Folder of pictures to draw behind the frames: SEQUENCE/FRAME.png or .jpg, SEQUENCE/img1/000001.jpg, or as "
             "a column file_name says",
-            metavar="<path>",
-            type=Path,
         ),
-        _argument("--tables", "Folder for the tables behind the page, as Parquet", metavar="<path>", type=Path),
+        _path("--tables", "Folder for the tables behind the page, as Parquet"),
     ),
 )
 
 CHECK = Command(
-    "suspicions",
+    "findings",
     "check",
     "Searches for common mistakes: swapped or flipped axes, wrong numbering or names, scaled or shifted coordinates.",
     (TRUTH, SUBMISSION, *RULE, JSON),
 )
 
 SWEEP = Command(
-    "sweeps",
+    "findings",
     "sweep",
     "Finds the best threshold of the score: the metrics at every threshold, and average precision.",
     (TRUTH, SUBMISSION, *RULE, JSON, OUT),
@@ -245,7 +240,7 @@ SWEEP = Command(
 )
 
 DIAGNOSE = Command(
-    "error_kinds",
+    "findings",
     "diagnose",
     "Says of which kind the errors are, and what each kind costs.",
     (TRUTH, SUBMISSION, *RULE, JSON, OUT),
@@ -255,7 +250,7 @@ DIAGNOSE = Command(
 )
 
 AP = Command(
-    "precision",
+    "findings",
     "ap",
     "Scores boxes or poses by COCO's average precision (AP) and average recall (AR).",
     (
@@ -266,7 +261,7 @@ AP = Command(
             type=Path,
         ),
         _argument("results", "COCO's results, or a table of objects with a score", metavar="RESULTS", type=submission),
-        _argument("--keypoints", "Poses by OKS instead of boxes by IoU", action="store_true"),
+        _flag("--keypoints", "Poses by OKS instead of boxes by IoU"),
         _argument(
             "--max-detections",
             "The most detections of an image and class that count; 100 by default, 20 of poses",
@@ -294,19 +289,13 @@ TRACK = Command(
             "or a file of objects that score accepts",
             metavar="TRUTH",
         ),
-        _argument(
-            "tracker",
-            f"The tracker's folder of SEQUENCE.txt, a .zip of one, or its file; {_NAMED}",
-            metavar="TRACKER",
-            type=submission,
-        ),
+        _given("tracker", "The tracker's folder of SEQUENCE.txt, a .zip of one, or its file", "TRACKER"),
         *_MATCHING,
         _argument("--tracks", "Identities count; they always do here", action="store_true", default=True),
         _BENCHMARK,
-        _argument(
+        _word(
             "--identity",
             "The column that names an object through its sequence [default: %(default)s]",
-            metavar="<str>",
             default="object",
         ),
         JSON,
@@ -320,7 +309,7 @@ TRACK = Command(
 )
 
 POSE = Command(
-    "poses",
+    "tracks",
     "pose",
     "Scores the poses of a PoseTrack folder joint by joint, by keypoint HOTA and by poseval's MOTA and AP.",
     (
@@ -331,12 +320,7 @@ POSE = Command(
             metavar="PREDICTION_DIR",
             type=submission,
         ),
-        _argument(
-            "--json",
-            "Print JSON for programs, with joints in the names and order of each kit",
-            dest="as_json",
-            action="store_true",
-        ),
+        _flag("--json", "Print JSON for programs, with joints in the names and order of each kit", dest="as_json"),
         OUT,
     ),
 )

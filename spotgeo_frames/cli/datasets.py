@@ -13,10 +13,9 @@ from ..scale.sorted_copies import repartitioned
 from ..support.addresses import shown
 from ..support.storage import place_of, write_all
 from ..tables.bins import CheckedBins
+from .answers import Answer, summary_json
 from .arguments import How, sequence_names
-from .as_json import summary_json
-from .printing import one_line, tell
-from .problems import problems_reported
+from .printing import one_line
 
 
 def score_datasets(
@@ -54,8 +53,8 @@ def track_datasets(
     )
 
 
-def repartition(dataset: str, out: str, scheduler: str | None) -> None:
-    """Writes a copy of a dataset that is sorted by sequence, and prints how many files it has."""
-    with problems_reported():
-        n_files = repartitioned(dataset, out, None if scheduler is None else connected(scheduler))
-    tell(one_line(f"{shown(out)}: {n_files:,} {'file' if n_files == 1 else 'files'}, sorted by sequence"))
+def repartition(dataset: str, out: str, scheduler: str | None) -> Answer:
+    """Writes a copy of a dataset that is sorted by sequence; the answer is how many files it has."""
+    n_files = repartitioned(dataset, out, None if scheduler is None else connected(scheduler))
+    files = f"{n_files:,} {'file' if n_files == 1 else 'files'}"
+    return Answer(lambda: one_line(f"{shown(out)}: {files}, sorted by sequence"))

@@ -1,7 +1,6 @@
 """The command `gate`."""
 
 import math
-import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,10 +14,9 @@ from ..scoring.package_metrics import add_metrics_of_packages
 from ..scoring.registry import Metric
 from ..support.addresses import shown
 from ..tables.selections import excluded_sequences
+from .answers import Answer, formatted, plain_rows
 from .arguments import How
-from .as_json import formatted, plain_rows
-from .printing import one_line, tell
-from .problems import WrongUsage, problems_reported
+from .printing import WrongUsage, one_line
 from .saved import Given, Result, precision_among, read_given, result_text, results_of
 from .submissions import Submission
 from .usage import no_such
@@ -80,36 +78,30 @@ def gate(
     always_valid: bool,
     how: How,
     exclude: str,
-    as_json: bool,
-) -> None:
-    """Checks a submission against limits and a baseline, and exits with status 3 where a check is not passed."""
+) -> Answer:
+    """Checks a submission against limits and a baseline; the exit status is 3 where a check is not passed."""
     wanted = list(_wanted(least, most, margin))
     _check_asked(wanted, baseline, always_valid=always_valid)
-    with problems_reported():
-        add_metrics_of_packages(check.metric for check in wanted)
-        paths = [submission] if baseline is None else [submission, baseline]
-        of_precision = precision_among((check.metric for check in wanted), how)
-        kinds = [check.metric in of_precision for check in wanted]
-        given = read_given(truth, paths, how, exclude, of_precision=bool(of_precision))
-        sides = {kind: _sides(given, of_precision=kind, always_valid=always_valid) for kind in dict.fromkeys(kinds)}
-        found = {
-            kind: iter(_checks(of, [check for check, its in zip(wanted, kinds, strict=True) if its == kind]))
-            for kind, of in sides.items()
-        }
-        checks = [next(found[kind]) for kind in kinds]
+    add_metrics_of_packages(check.metric for check in wanted)
+    paths = [submission] if baseline is None else [submission, baseline]
+    of_precision = precision_among((check.metric for check in wanted), how)
+    kinds = [check.metric in of_precision for check in wanted]
+    given = read_given(truth, paths, how, exclude, of_precision=bool(of_precision))
+    sides = {kind: _sides(given, of_precision=kind, always_valid=always_valid) for kind in dict.fromkeys(kinds)}
+    found = {
+        kind: iter(_checks(of, [check for check, its in zip(wanted, kinds, strict=True) if its == kind]))
+        for kind, of in sides.items()
+    }
+    checks = [next(found[kind]) for kind in kinds]
     passed = all(check.passed for check in checks)
-    if as_json:
-        tell(formatted({"passed": passed, "checks": [_plain(check) for check in checks]}))
-        for check in checks:
-            if check.is_unknown:
-                tell(one_line(check.sentence), sys.stderr)
-    else:
-        against = "" if baseline is None else f", with the baseline {baseline.shown}"
-        rules = ", and ".join(result_text(of.results[0]) for of in sides.values())
-        tell(one_line(f"{submission.shown} against {shown(truth)}{against}, {rules}"))
-        tell(f"\n{_text(checks)}")
-    if not passed:
-        sys.exit(NOT_PASSED)
+    against = "" if baseline is None else f", with the baseline {baseline.shown}"
+    rules = ", and ".join(result_text(of.results[0]) for of in sides.values())
+    return Answer(
+        text=lambda: f"{one_line(f'{submission.shown} against {shown(truth)}{against}, {rules}')}\n\n{_text(checks)}",
+        json=lambda: formatted({"passed": passed, "checks": [_plain(check) for check in checks]}),
+        complaints=[check.sentence for check in checks if check.is_unknown],
+        status=0 if passed else NOT_PASSED,
+    )
 
 
 def _wanted(least: Sequence[str], most: Sequence[str], margin: Sequence[str]) -> Iterator[Wanted]:

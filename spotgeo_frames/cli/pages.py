@@ -8,9 +8,9 @@ from ..presentation.page.build import check_beforehand
 from ..presentation.page.build import report as write_report
 from ..support.errors import InputError
 from ..support.writing import writable
+from .answers import Answer
 from .arguments import How, slices_of
-from .printing import one_line, tell
-from .problems import problems_reported
+from .printing import one_line
 from .saved import Saved, check_saved, is_of_precision, predictions_of, read_given
 from .submissions import Submission
 
@@ -25,33 +25,32 @@ def report(
     frames: Path | None,
     images: Path | None,
     tables: Path | None,
-) -> None:
-    """Writes the page and, if asked, the tables behind it, and prints where they are."""
+) -> Answer:
+    """Writes the page and, if asked, the tables behind it; the answer is where they are."""
     slices = slices_of(by)
-    with problems_reported():
-        check_beforehand(out, tables, images)
-        _check_folder_above(out)
-        given = read_given(truth, submissions, how, exclude, frames)
-        saved = [side for side in given.named.values() if isinstance(side, Saved)]
-        for of_precision in (False, True):
-            same = [side for side in saved if is_of_precision(side) == of_precision]
-            check_saved(given._replace(of_precision={}), same, of_precision=of_precision)  # the page's is official
-        write_report(
-            given.truth,
-            {name: predictions_of(submission) for name, submission in given.named.items()},
-            out,
-            slices,
-            **given.how.words._asdict(),
-            tracks=how.tracks,
-            frames=how.frames,
-            exclude=given.exclude,
-            images=images,
-            tables=tables,
-        )
+    check_beforehand(out, tables, images)
+    _check_folder_above(out)
+    given = read_given(truth, submissions, how, exclude, frames)
+    saved = [side for side in given.named.values() if isinstance(side, Saved)]
+    for of_precision in (False, True):
+        same = [side for side in saved if is_of_precision(side) == of_precision]
+        check_saved(given._replace(of_precision={}), same, of_precision=of_precision)  # the page's is official
+    write_report(
+        given.truth,
+        {name: predictions_of(submission) for name, submission in given.named.items()},
+        out,
+        slices,
+        **given.how.words._asdict(),
+        tracks=how.tracks,
+        frames=how.frames,
+        exclude=given.exclude,
+        images=images,
+        tables=tables,
+    )
     written = f"{out}"
     with suppress(OSError):  # it is written, whether it can be looked at or not
         written += f": {out.stat().st_size / 1e6:.1f} MB"
-    tell(one_line(written if tables is None else f"{written}; {tables}: the tables"))
+    return Answer(lambda: one_line(written if tables is None else f"{written}; {tables}: the tables"))
 
 
 def _check_folder_above(out: Path) -> None:

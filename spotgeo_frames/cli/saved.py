@@ -15,8 +15,7 @@ import pandas as pd
 from ..analysis.certainty.same_truth import truth_differences
 from ..geometries.poses import pose_columns, pose_joints
 from ..matching.noted_rule import rule_notes
-from ..presentation.folders.saved_folder import MANIFEST, is_saved
-from ..presentation.folders.saving import load_as
+from ..presentation.folders.saving import MANIFEST, is_saved, load_as
 from ..scoring.ap.evaluate import Matched
 from ..scoring.ap.numbers import AP_METRICS, limits_of, numbers_of, thresholds_text
 from ..scoring.ap.result import AveragePrecision, average_precision
@@ -35,7 +34,7 @@ from ..tracking.evaluate import Evaluated, evaluated, matches_of
 from ..tracking.poses import PoseResult
 from ..tracking.tracks import TrackResult
 from .arguments import How, names_to_exclude, read_submissions
-from .problems import WrongUsage
+from .printing import WrongUsage
 from .submissions import Submission, submission_names
 from .text import rule_text
 

@@ -12,16 +12,13 @@ from ..matching.matcher import matched
 from ..scoring.few_sequences import held_in
 from ..scoring.group_sums import summary_sums
 from ..scoring.summary import metric_columns, summary_of
-from ..support.addresses import shown
 from ..tables.bins import CheckedBins
 from ..tables.columns import Columns, columns_of
 from ..tables.match_tables import match_dataframe
 from ..tables.selections import excluded_sequences, without_sequences
-from .arguments import How, names_to_exclude, slices_of
-from .as_json import summary_json
-from .outputs import check_out, keep
-from .printing import one_line, tell
-from .problems import WrongUsage, problems_reported
+from .answers import Answer, check_out, heading, keep, summary_json
+from .arguments import How, check_scheduler, names_to_exclude, slices_of
+from .printing import WrongUsage, one_line
 from .submissions import Submission
 from .text import held_text, overview, rule_text, slice_text
 
@@ -36,36 +33,33 @@ def score(
     how: How,
     exclude: str,
     frames: str | None,
-    as_json: bool,
     out: str | None,
     dataset: bool,
     scheduler: str | None,
-) -> None:
-    """Scores a submission, and prints its summary and a summary for each slicing."""
+) -> Answer:
+    """Scores a submission; the text has its summary and a summary for each slicing."""
     if how.tracks:
         raise WrongUsage("score evaluates detections; give the same files to track, which evaluates identities")
     slices = slices_of(by)
-    if scheduler is not None and not dataset:
-        raise WrongUsage("--scheduler: is for a --dataset; give both")
+    check_scheduler(scheduler, dataset)
     summary: pd.DataFrame | Columns
-    with problems_reported():
-        if dataset:
-            from .datasets import score_datasets  # what evaluates in parts is imported only here
+    held = None
+    if dataset:
+        from .datasets import score_datasets  # what evaluates in parts is imported only here
 
-            summary, by_slice = score_datasets(truth, submission.given, frames, slices, how, exclude, out, scheduler)
-            held = None
-        else:
-            summary, by_slice, held = _score_files(truth, submission.given, frames, slices, how, exclude, out)
-    if as_json:
-        tell(summary_json(summary, by_slice))
+        summary, by_slice = score_datasets(truth, submission.given, frames, slices, how, exclude, out, scheduler)
     else:
-        tell(one_line(f"{submission.shown} against {shown(truth)}, {rule_text(summary.attrs)}"))
-        tell(overview(columns_of(summary).records()[0]))
-        if held:
-            tell(f"\n{held_text(held)}")
+        summary, by_slice, held = _score_files(truth, submission.given, frames, slices, how, exclude, out)
+
+    def text() -> str:
+        head = heading(submission, truth, rule_text(summary.attrs))
+        parts = [f"{head}\n{overview(columns_of(summary).records()[0])}", held and held_text(held)]
         for columns, table in by_slice.items():
             empty = one_line(f"{' or '.join(columns)} is null in every row")
-            tell(f"\n{slice_text(table, columns) if len(table) else empty}")
+            parts.append(slice_text(table, columns) if len(table) else empty)
+        return "\n\n".join(filter(None, parts))
+
+    return Answer(text, lambda: summary_json(summary, by_slice))
 
 
 def _score_files(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..support.addresses import is_address, shown
-from .problems import WrongUsage
+from .printing import WrongUsage
 
 
 class Submission(NamedTuple):

@@ -92,7 +92,7 @@ def comparison_text(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
     """Formats the leaderboard and the differences of a comparison as aligned text."""
     import pandas as pd
 
-    from ..presentation.drawing.metric_text import title  # it knows the metrics of tracks, which `score` need not
+    from ..presentation.drawing.wording import title  # it knows the metrics of tracks, which `score` need not
 
     undefined = {name for name, metric in METRICS.items() if not metric.is_defined("loc_a" in board)}
     first, *others = (name for name in HEADLINES if name in board and name not in undefined)
@@ -175,10 +175,7 @@ def table_text(table: pd.DataFrame) -> str:
 
 def _heading(column: str) -> str:
     """The label of a metric with its unit, or the name of another column in words."""
-    from ..presentation.drawing.metric_text import (  # it knows the metrics of tracks, which `score` need not
-        SUFFIXES,
-        title,
-    )
+    from ..presentation.drawing.wording import SUFFIXES, title
 
     suffix = next(suffix for suffix in ("_low", "_high", "") if column.endswith(suffix))
     words = column.removeprefix("n_").removesuffix(suffix).replace("_", " ") + SUFFIXES[suffix][0]
@@ -187,7 +184,7 @@ def _heading(column: str) -> str:
 
 def _cells(table: pd.DataFrame, column: str) -> pd.Series:
     """Formats the values of a column: numbers with separators, those of metrics with four decimals, null as a dash."""
-    from ..presentation.drawing.metric_text import reading
+    from ..presentation.drawing.wording import reading
 
     written = "z,.4f" if reading(column) else ",.6g"  # z: what rounds to 0 has no sign
 

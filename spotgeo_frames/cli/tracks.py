@@ -1,29 +1,58 @@
-"""The command `track`."""
+"""The commands `track` and `pose`."""
 
 import warnings
 from collections.abc import Hashable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..formats.any_file import read_side_columns, read_sides
 from ..formats.motchallenge import read_motchallenge, read_numbered
+from ..geometries.joints import JOINTS
 from ..matching.alignment import align
 from ..matching.left_out import left_out
 from ..support.addresses import shown
 from ..support.reading import files_below, readable
+from ..support.texts import plain_value
 from ..tables.columns import Columns, columns_of, dataframe_of
 from ..tracking.crowds import without_crowds_of_tracks
 from ..tracking.registry import TRACK_METRICS
 from ..tracking.track_tables import track_columns
 from ..tracking.tracks import evaluate_tracks, rule_of_tracks
 from ..tracking.tracks import track as track_sides
-from .arguments import How
-from .as_json import formatted, plain_rows
-from .outputs import check_out, keep
-from .printing import one_line, tell
-from .problems import WrongUsage, problems_reported
+from .answers import Answer, check_out, formatted, heading, keep, plain_rows
+from .arguments import How, check_scheduler
+from .printing import WrongUsage
 from .submissions import Submission
-from .text import rule_text, track_text
+from .text import pose_text, rule_text, track_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# The joints of PoseTrack by the names of its two evaluation kits, in the order of each kit.
+HOTA_JOINTS = dict(
+    zip(
+        ["Nose", "Neck", "Head", "LS", "RS", "LE", "RE", "LW", "RW", "LH", "RH", "LK", "RK", "LA", "RA"],
+        JOINTS,
+        strict=True,
+    )
+)
+POSEVAL_JOINTS = {
+    name: name
+    for name in [
+        "right_ankle",
+        "right_knee",
+        "right_hip",
+        "left_hip",
+        "left_knee",
+        "left_ankle",
+        "right_wrist",
+        "right_elbow",
+        "right_shoulder",
+        "left_shoulder",
+        "left_elbow",
+        "left_wrist",
+    ]
+} | {"neck": "head_bottom", "nose": "nose", "head_top": "head_top"}
 
 
 class Found(NamedTuple):
@@ -39,62 +68,48 @@ def track(
     tracker: Submission,
     how: How,
     identity: str,
-    as_json: bool,
     out: str | None,
     dataset: bool,
     scheduler: str | None,
-) -> None:
-    """Scores the tracks of folders or tables, and prints the numbers of every sequence and of all combined."""
-    if scheduler is not None and not dataset:
-        raise WrongUsage("--scheduler: is for a --dataset; give both")
+) -> Answer:
+    """Scores the tracks of folders or tables; the answer has the numbers of every sequence and of all combined."""
+    check_scheduler(scheduler, dataset)
     if dataset:
-        _track_dataset(truth, tracker, how, identity, as_json, out, scheduler)
+        return _track_dataset(truth, tracker, how, identity, out, scheduler)
+    path, folder = Path(truth), None if out is None else Path(out)
+    if how.layout == "posetrack":
+        return pose(path, tracker, folder)
+    check_out(folder, [path, tracker.path])
+    benchmark = how.benchmark or "MOT17" if _is_of_sequences(path, how) else None
+    if folder is None:
+        found = _numbers(path, tracker.path, how, identity, benchmark)
     else:
-        _track_files(Path(truth), tracker, how, identity, as_json, None if out is None else Path(out))
+        found = _saved(path, tracker.path, how, identity, benchmark, folder)
+    rules = rule_text(found.notes) if benchmark is None else f"by the rules of {benchmark}"
+    head = heading(tracker, truth, rules)
+
+    def text() -> str:
+        return f"{head}\n\n{track_text(dataframe_of(found.numbers), found.sequences)}"
+
+    return Answer(text, lambda: _answer(found))
 
 
 def _track_dataset(
-    truth: str, tracker: Submission, how: How, identity: str, as_json: bool, out: str | None, scheduler: str | None
-) -> None:
+    truth: str, tracker: Submission, how: How, identity: str, out: str | None, scheduler: str | None
+) -> Answer:
     """Scores Parquet of any size; the text has only the numbers of all combined, since sequences may be millions."""
+    from ..support.storage import place_of, write_all  # imported only here, as is what evaluates in parts
+    from .datasets import track_datasets
+
     if how.layout is not None:
         raise WrongUsage(f"--dataset: is for Parquet, and {shown(truth)} is a folder of files; leave it out")
-    with problems_reported():
-        from ..support.storage import place_of, write_all  # imported only here, as is what evaluates in parts
-        from .datasets import track_datasets
-
-        summary = track_datasets(truth, tracker.given, how, identity, out, scheduler)
-        sequences = [str(name) for name in summary["sequence"].tolist()[:-1]]
-        found = Found(sequences, columns_of(summary), summary.attrs)
-        if out is not None:
-            write_all(place_of(out).inside("track.json"), f"{_answer(found)}\n".encode())
-    if as_json:
-        tell(_answer(found))
-    else:
-        heading = f"{tracker.shown} against {shown(truth)}, {rule_text(found.notes)}"
-        tell(f"{one_line(heading)}\n\n{track_text(summary.iloc[-1:], [])}")
-
-
-def _track_files(truth: Path, tracker: Submission, how: How, identity: str, as_json: bool, out: Path | None) -> None:
-    """Scores folders or tables that fit into memory."""
-    if how.layout == "posetrack":
-        from .poses import pose  # what evaluates poses is imported only here
-
-        pose(truth, tracker, as_json, out)
-        return
-    with problems_reported():
-        check_out(out, [truth, tracker.path])
-        benchmark = how.benchmark or "MOT17" if _is_of_sequences(truth, how) else None
-        if out is None:
-            found = _numbers(truth, tracker.path, how, identity, benchmark)
-        else:
-            found = _saved(truth, tracker.path, how, identity, benchmark, out)
-    if as_json:
-        tell(_answer(found))
-    else:
-        rules = rule_text(found.notes) if benchmark is None else f"by the rules of {benchmark}"
-        heading = one_line(f"{tracker.shown} against {shown(truth)}, {rules}")
-        tell(f"{heading}\n\n{track_text(dataframe_of(found.numbers), found.sequences)}")
+    summary = track_datasets(truth, tracker.given, how, identity, out, scheduler)
+    sequences = [str(name) for name in summary["sequence"].tolist()[:-1]]
+    found = Found(sequences, columns_of(summary), summary.attrs)
+    if out is not None:
+        write_all(place_of(out).inside("track.json"), f"{_answer(found)}\n".encode())
+    head = heading(tracker, truth, rule_text(found.notes))
+    return Answer(lambda: f"{head}\n\n{track_text(summary.iloc[-1:], [])}", lambda: _answer(found))
 
 
 def _is_of_sequences(truth: Path, how: How) -> bool:
@@ -138,3 +153,34 @@ def _answer(found: Found) -> str:
     """Formats the numbers of all sequences combined and of each as JSON."""
     *by_sequence, combined = plain_rows(found.numbers.select(list(TRACK_METRICS)))
     return formatted({"combined": combined, "sequences": dict(zip(found.sequences, by_sequence, strict=True))})
+
+
+def pose(truth: Path, predictions: Submission, out: Path | None) -> Answer:
+    """Scores the poses of a folder; the answer has the numbers of every joint."""
+    from ..formats.posetrack import read_posetrack
+    from ..tracking import poses
+
+    check_out(out, [truth, predictions.path])
+    sides = read_posetrack(truth, predictions.path)
+    result = poses.pose(*sides)
+    combined = result.summary[result.summary["sequence"].isna()]
+    answer = _of_joints(combined)
+    keep(out, "pose", result, answer, {"truth": sides[0].objects, "predictions": sides[1].objects})
+    head = heading(predictions, truth, "all sequences")
+    return Answer(lambda: f"{head}\n\n{pose_text(combined)}", lambda: answer)
+
+
+def _of_joints(combined: "pd.DataFrame") -> str:
+    """Formats the numbers of all joints as JSON, with joints in the names and the order of each kit."""
+    import pandas as pd  # folders of tracks need none
+
+    from ..tracking.poses import HOTA_NUMBERS, POSEVAL_NUMBERS
+
+    of_joint = combined.set_index("joint")
+    kits = {"keypoint_hota": (HOTA_JOINTS, HOTA_NUMBERS), "poseval": (POSEVAL_JOINTS, POSEVAL_NUMBERS)}
+    answer = {}
+    for kit, (joints, metrics) in kits.items():
+        rows = of_joint.reindex(pd.Index([*joints.values(), None], dtype=of_joint.index.dtype))
+        values = {name: [plain_value(value) for value in rows[name]] for name in metrics}
+        answer[kit] = {"joints": [*joints, "total"], **values}
+    return formatted(answer)

@@ -8,11 +8,11 @@ from typing import Any, NoReturn
 
 from ..support.errors import without_secrets
 from .commands import Argument, Command
-from .printing import one_line, tell
-from .problems import WrongUsage
+from .printing import WrongUsage, one_line, tell
 
 PROGRAM = "spotgeo-frames"
 PURPOSE = "Evaluates detectors and trackers: says how good a submission is, and where and why it fails."
+NO_TRACKS = "No such option '--tracks'; give the same files to track, which evaluates identities"
 HELP = Argument("--help", "Show this message and exit.", {"action": "store_true", "default": argparse.SUPPRESS})
 
 
@@ -116,7 +116,7 @@ def _apart(texts: Sequence[str], known: Mapping[str, Argument]) -> tuple[list[st
         elif not text.startswith("-") or text == "-":
             others.append(text)
         elif name not in known:
-            raise WrongUsage(no_such("option", name, [*known]))
+            raise WrongUsage(NO_TRACKS if name == "--tracks" else no_such("option", name, [*known]))
         elif not _has_value(known[name]):
             if equals:
                 raise WrongUsage(f"option {name} takes no value; leave out '{text[len(name) :]}'")

@@ -10,7 +10,7 @@ import pytest
 
 import spotgeo_frames.cli
 from helpers.commands import run_here, run_process
-from spotgeo_frames.cli.as_json import formatted
+from spotgeo_frames.cli.answers import formatted
 from spotgeo_frames.cli.printing import one_line, tell
 
 # A colour, the same by one character of eight bits, a new title of the window, a backspace, a text turned around, and

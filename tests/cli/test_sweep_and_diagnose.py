@@ -16,7 +16,7 @@ import spotgeo_frames as sf
 from helpers.commands import answer_here, complaints, refused_here, run_here, run_process
 from helpers.problems import Place, assert_places
 from helpers.scenes import objects
-from spotgeo_frames.presentation.folders.saved_folder import MANIFEST
+from spotgeo_frames.presentation.folders.saving import MANIFEST
 from spotgeo_frames.support.pandas_tables import with_text
 
 # Four truths: one found, one found 15 px off (mislocated), one never (lost), one found twice (its second is a

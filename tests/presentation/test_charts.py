@@ -7,10 +7,8 @@ import pytest
 import vl_convert
 
 from spotgeo_frames.analysis.errors.error_kinds import KINDS
-from spotgeo_frames.presentation.drawing.charts.comparison_charts import differences
-from spotgeo_frames.presentation.drawing.charts.encodings import Drawing
-from spotgeo_frames.presentation.drawing.charts.error_charts import error_costs
-from spotgeo_frames.presentation.drawing.charts.on_pages import page_spec
+from spotgeo_frames.presentation.drawing.charts.of_tables import differences, error_costs
+from spotgeo_frames.presentation.drawing.charts.parts import Drawing, page_spec
 
 EXTENTS = [1.0, 0.3, 0.05, 0.02, 0.011, 0.004, 1e-3, 1.3e-5]
 

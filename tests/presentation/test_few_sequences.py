@@ -10,7 +10,7 @@ import spotgeo_frames as sf
 from helpers.commands import run_here
 from spotgeo_frames import plots
 from spotgeo_frames.presentation.drawing.display import as_html
-from spotgeo_frames.presentation.page.sections.slices import slice_table
+from spotgeo_frames.presentation.page.sections.breakdown import slice_table
 from spotgeo_frames.scoring.few_sequences import few_marked, held_by_few, rests_on_few
 
 NOTE = "few: fewer than 20 sequences, so little is known"

@@ -19,7 +19,7 @@ from helpers.problems import refused
 mpl.use("Agg")
 
 from spotgeo_frames import plots
-from spotgeo_frames.presentation.drawing import picture_files, pictures_behind
+from spotgeo_frames.presentation.drawing import pictures
 
 
 @pytest.fixture(scope="module")
@@ -283,8 +283,8 @@ def test_a_picture_that_cannot_be_drawn_is_refused(matches: pd.DataFrame, tmp_pa
 
 def test_a_huge_picture_is_not_decoded(matches: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = saved(tmp_path / "sky.jpg", 640, 480)
-    monkeypatch.setattr(picture_files, "MOST_PIXELS", 1000)
-    monkeypatch.setattr(pictures_behind, "decoded_picture", lambda path: pytest.fail("it was decoded"))
+    monkeypatch.setattr(pictures, "MOST_PIXELS", 1000)
+    monkeypatch.setattr(pictures, "decoded_picture", lambda path: pytest.fail("it was decoded"))
     with pytest.raises(sf.InputError, match="640 x 480 pixels, too many"):
         plots.frame(matches, 1, 1, picture=path)
 

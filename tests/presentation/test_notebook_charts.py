@@ -17,8 +17,8 @@ from helpers.kinds import of_kind
 from helpers.problems import refused
 from helpers.reference import PROJECT
 from spotgeo_frames import charts, plots
-from spotgeo_frames.presentation.drawing.charts.encodings import INK, SERIES
 from spotgeo_frames.presentation.drawing.charts.in_notebooks import MOST_ROWS
+from spotgeo_frames.presentation.drawing.charts.parts import INK, SERIES
 
 HOSTILE = ["datum['x']; alert(1)", "__proto__", "constructor", "a.b[0]['c']", "</script><b>&\"'\\", "signal", ""]
 NAMES = ["eager", "cautious"]

@@ -19,9 +19,8 @@ from helpers.pandas_versions import quantile_bins
 from helpers.problems import refused, warned
 from helpers.report_inputs import HOSTILE, QUOTED, Page, folder_of_pictures, many, many_boxes, many_poses, png
 from helpers.scenes import SCENES, objects
-from spotgeo_frames.presentation.drawing.charts.names import short_names
-from spotgeo_frames.presentation.page import chosen_frames, frame_pictures
-from spotgeo_frames.presentation.page.sections import slices
+from spotgeo_frames.presentation.drawing.charts.parts import short_names
+from spotgeo_frames.presentation.page.sections import breakdown, shown_frames
 from spotgeo_frames.support.texts import bins_as_text
 from spotgeo_frames.tables.inputs import POSETRACK_FILES, sha256
 
@@ -192,7 +191,7 @@ def test_of_each_submission_the_worst_are_held(tmp_path: Path) -> None:
 def test_of_a_long_sequence_the_frames_with_most_errors_are_held(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chosen_frames, "MOST_ROWS", 1000)
+    monkeypatch.setattr(shown_frames, "MOST_ROWS", 1000)
     truth, predictions = many(2, n_frames=400, n_objects=3)
     bad = predictions["frame"].between(301, 340) & (predictions["sequence"] == 2)
     sf.report(truth, predictions[~bad], tmp_path / "report.html")
@@ -204,7 +203,7 @@ def test_of_a_long_sequence_the_frames_with_most_errors_are_held(
         for frame, at in zip(view["frames"]["frame"], view["frames"]["sequence"], strict=True)
         if at == second
     ]
-    assert len(frames) == chosen_frames.FRAMES_CHOSEN
+    assert len(frames) == shown_frames.FRAMES_CHOSEN
     assert frames == list(range(frames[0], frames[0] + len(frames)))
     assert frames[0] <= 301
     assert frames[-1] >= 340
@@ -554,7 +553,7 @@ def test_a_page_has_room_for_so_many_pictures_and_says_how_many_it_has(
 ) -> None:
     truth, predictions = many(1)
     images = folder_of_pictures(tmp_path / "images")
-    monkeypatch.setattr(frame_pictures, "MOST_BYTES", 1)
+    monkeypatch.setattr(shown_frames, "MOST_BYTES", 1)
     with warned(ONE_SEQUENCE):
         sf.report(truth, predictions, tmp_path / "report.html", images=images)
     page = Page(tmp_path / "report.html")
@@ -830,7 +829,7 @@ def test_a_submission_without_anything_is_named(tmp_path: Path) -> None:
 
 
 def test_a_table_too_long_for_a_page_is_cut_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slices, "MOST_ROWS", 30)
+    monkeypatch.setattr(breakdown, "MOST_ROWS", 30)
     truth, predictions = many(40)
     sf.report(truth, predictions, tmp_path / "report.html")
     page = Page(tmp_path / "report.html")

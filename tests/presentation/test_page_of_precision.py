@@ -12,7 +12,7 @@ from helpers.problems import warned
 from helpers.report_inputs import HOSTILE, Page, many_boxes, many_poses
 from spotgeo_frames.presentation.drawing.display import texts, words
 from spotgeo_frames.presentation.drawing.drawn_tables import THRESHOLDS
-from spotgeo_frames.presentation.page.sections import precision
+from spotgeo_frames.presentation.page.sections import curves
 
 BOXES, POSES = ["AP", "AP50", "AP75", "AR100"], ["AP", "AP50", "AP75", "AR"]
 
@@ -192,7 +192,7 @@ def test_what_is_left_out_is_told(tmp_path: Path) -> None:
 
 
 def test_costs_that_take_too_long_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(precision, "MOST_COSTED", 10)
+    monkeypatch.setattr(curves, "MOST_COSTED", 10)
     truth, predictions = many_boxes(6)
     sf.report(truth, predictions, tmp_path / "report.html", tables=tmp_path / "tables")
     page = Page(tmp_path / "report.html")

@@ -10,8 +10,8 @@ import pytest
 import spotgeo_frames as sf
 from helpers.commands import complaints, run_here
 from helpers.report_inputs import Page, many
-from spotgeo_frames.presentation.drawing.charts.track_charts import METRICS
-from spotgeo_frames.presentation.page.sections import errors, identities
+from spotgeo_frames.presentation.drawing.charts.of_tables import METRICS
+from spotgeo_frames.presentation.page.sections import breakdown
 
 Sides = tuple[sf.Annotations, sf.Annotations]
 
@@ -114,7 +114,7 @@ def test_broken_identities_are_counted_and_listed(made: dict[str, Any]) -> None:
     listed = pd.DataFrame(tables["breaks"]["rows"])
     kind = 4 if "IDF1" in made["headline"] else 5  # after the joint
     for (name, of_kind), rows in listed.groupby([0, kind]):
-        assert len(rows) == min((breaks[name]["break"] == of_kind).sum(), identities.MOST_BREAKS // 2)
+        assert len(rows) == min((breaks[name]["break"] == of_kind).sum(), breakdown.MOST_BREAKS // 2)
     assert {*listed[kind]} == {"switch", "gap"}
     assert [*tables["breaks"]["filters"].values()][:3] == ["submission", "sequence", "frame"]
     assert "truth_object" in tables["breaks"]["filters"].values()
@@ -160,7 +160,7 @@ def test_poseval_has_an_average_precision(made: dict[str, Any]) -> None:
 
 
 def test_of_many_breaks_the_longest_are_listed(tracks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(identities, "MOST_BREAKS", 6)
+    monkeypatch.setattr(breakdown, "MOST_BREAKS", 6)
     truth, found = sf.read_motchallenge(tracks / "truth", tracks / "tracker")
     result = sf.track(truth, worse(found))
     sf.report(truth, worse(found), tmp_path / "report.html", tracks=True)
@@ -175,7 +175,7 @@ def test_of_many_breaks_the_longest_are_listed(tracks: Path, tmp_path: Path, mon
 def test_many_tracks_are_not_evaluated_again_for_each_kind(
     tracks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(errors, "MOST_EVALUATED", 10)
+    monkeypatch.setattr(breakdown, "MOST_EVALUATED", 10)
     truth, found = sf.read_motchallenge(tracks / "truth", tracks / "tracker")
     sf.report(truth, found, tmp_path / "report.html", tracks=True)
     page = Page(tmp_path / "report.html")

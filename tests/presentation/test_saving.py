@@ -22,8 +22,8 @@ from helpers.kinds import of_kind
 from helpers.problems import refused, warned
 from helpers.reference import PROJECT
 from helpers.scenes import SCENES
-from spotgeo_frames.presentation.folders import saved_folder, saving
-from spotgeo_frames.presentation.folders.saved_folder import MANIFEST
+from spotgeo_frames.presentation.folders import saving
+from spotgeo_frames.presentation.folders.saving import MANIFEST
 from spotgeo_frames.support import memory
 from spotgeo_frames.support.pandas_tables import TEXT
 from spotgeo_frames.support.texts import bins_as_text
@@ -333,7 +333,7 @@ def test_an_input_is_not_replaced(tmp_path: Path) -> None:
 def test_an_error_leaves_the_earlier_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     result = tracks()
     sf.save(result, tmp_path)
-    monkeypatch.setattr(saved_folder, "_write_manifest", lambda *_: (_ for _ in ()).throw(OSError(28, "no space left")))
+    monkeypatch.setattr(saving, "_write_manifest", lambda *_: (_ for _ in ()).throw(OSError(28, "no space left")))
     with refused(f"{tmp_path / MANIFEST}: cannot be written: no space left"):
         sf.save(points()[0], tmp_path)
     assert_same(result, sf.load(tmp_path))
@@ -467,7 +467,7 @@ def test_files_that_somebody_made_up(saved: Path, monkeypatch: pytest.MonkeyPatc
     os.mkfifo(path)
     with refused(f"{path}: is no regular file"):
         sf.load(saved)
-    monkeypatch.setattr(saved_folder, "LARGEST_MANIFEST", 10)
+    monkeypatch.setattr(saving, "LARGEST_MANIFEST", 10)
     with refused(f"{saved / MANIFEST}: has more than"):
         sf.load(saved)
 

@@ -24,7 +24,7 @@ from spotgeo_frames.matching.rule import Rule
 from spotgeo_frames.matching.words import Words
 from spotgeo_frames.presentation.drawing.display import texts
 from spotgeo_frames.presentation.page.evaluation import evaluate
-from spotgeo_frames.presentation.page.folder.parquet import files
+from spotgeo_frames.presentation.page.folder import files
 from spotgeo_frames.presentation.page.html.blocks import Numbers, Table
 from spotgeo_frames.presentation.page.sections import sections_of
 from spotgeo_frames.scoring.own_metrics import BUILT_IN_SUMS, TRACK_METRIC_NAMES

@@ -15,10 +15,10 @@ from helpers.problems import refused
 from helpers.scenes import SCENES, objects
 from spotgeo_frames.matching.rule import Rule
 from spotgeo_frames.matching.words import Words
-from spotgeo_frames.presentation.drawing import metric_text
+from spotgeo_frames.presentation.drawing import wording
 from spotgeo_frames.presentation.drawing.display import texts
 from spotgeo_frames.presentation.page.evaluation import evaluate
-from spotgeo_frames.presentation.page.folder.parquet import files
+from spotgeo_frames.presentation.page.folder import files
 from spotgeo_frames.presentation.page.html.blocks import Numbers
 from spotgeo_frames.presentation.page.sections import sections_of
 from spotgeo_frames.scoring import ranking, registry, summary
@@ -156,12 +156,12 @@ def test_examples_run(module) -> None:
 
 
 def test_columns_derived_from_a_metric() -> None:
-    assert metric_text.title("mse") == "mse, px²"
-    assert metric_text.title("mse_gain") == "mse gained, px²"
-    assert metric_text.title("f1_low") == "F1 from"
-    assert metric_text.meaning("kelvins_mse_high") == "upper bound of kelvins_mse"
-    assert metric_text.title("truth_objects") is metric_text.meaning("score_threshold_low") is None
-    assert [metric_text.arrow(METRICS[name]) for name in ("f1", "mse", "tp")] == ["↑", "↓", ""]
+    assert wording.title("mse") == "mse, px²"
+    assert wording.title("mse_gain") == "mse gained, px²"
+    assert wording.title("f1_low") == "F1 from"
+    assert wording.meaning("kelvins_mse_high") == "upper bound of kelvins_mse"
+    assert wording.title("truth_objects") is wording.meaning("score_threshold_low") is None
+    assert [wording.arrow(METRICS[name]) for name in ("f1", "mse", "tp")] == ["↑", "↓", ""]
 
 
 def test_a_new_metric_takes_one_entry(monkeypatch: pytest.MonkeyPatch, sample: Path) -> None:

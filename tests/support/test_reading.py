@@ -11,7 +11,7 @@ import pytest
 
 import spotgeo_frames as sf
 from helpers.problems import refused
-from spotgeo_frames.cli.problems import problems_reported
+from spotgeo_frames.cli.printing import problems_reported
 from spotgeo_frames.support import reading
 from spotgeo_frames.support.reading import read_archive, read_bytes, readable
 

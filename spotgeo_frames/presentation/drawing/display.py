@@ -15,7 +15,7 @@ from ...scoring.few_sequences import FEW_NOTE, few_marked
 from ...support.pandas_tables import html_formatter
 from ...support.texts import DASH, bins_as_text, is_binned, label
 from ...tables.schema import PREFIXES
-from .metric_text import reading
+from .wording import reading
 
 # Columns whose values belong to the metric that the column `metric` names in the same row.
 OF_METRIC = ("estimate", "low", "high", "value", "rest")

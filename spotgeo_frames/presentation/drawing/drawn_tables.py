@@ -1,18 +1,28 @@
-"""The rows of tables that plots and charts draw, and what both refuse. Messages begin with who draws."""
+"""The rows of tables that plots and charts draw, and what both refuse. Messages begin with who draws.
 
-from collections.abc import Sequence
+The tables of several submissions are put together as one, with a column `submission`.
+"""
+
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from ...geometries.points import centres, offsets
+from ...matching.noted_rule import shared_notes
+from ...matching.rule import Rule
+from ...scoring.registry import values_of
 from ...scoring.row_counts import warn_of_doubled
 from ...support.errors import InputError
+from ...support.pandas_tables import TEXT
 from ...support.texts import bins_as_text, label
 from ...tables.arrow import as_pandas
 from ...tables.checks import check_matches
+from ...tables.match_sides import check_coordinates
+from ...tables.schema import FN, PREFIXES, TP
 from ...tables.table import Table
-from .rule_texts import unit_of_distances
+from .wording import unit_of_distances
 
 Who = Literal["plots", "charts"]
 
@@ -21,6 +31,9 @@ TOGETHER = ("all", "all_misses", "all_false_alarms")
 
 # The rows of results that have intervals.
 WITH_INTERVALS = ("combined", "macro")
+
+# The metrics over alpha that are drawn.
+HOTA_PARTS = ["HOTA", "DetA", "AssA", "LocA"]
 
 # The thresholds of the similarity whose precision over recall is drawn.
 THRESHOLDS = (0.5, 0.75)
@@ -169,10 +182,10 @@ def _metric_to_draw(table: pd.DataFrame, metric: str | None) -> str:
     return str(table["metric"].iloc[0]) if len(table) else "any metric"
 
 
-def hota_to_draw(curve: Table, metrics: Sequence[str], who: Who) -> pd.DataFrame:
+def hota_to_draw(curve: Table, who: Who) -> pd.DataFrame:
     """The combined rows of the table `curve` that `track` or `pose` returned: of all sequences, joints and classes."""
     needed = "the curve that track() or pose() returned"
-    table = table_to_draw(curve, "curve", ["sequence", "alpha", *metrics], needed, "curve", who)
+    table = table_to_draw(curve, "curve", ["sequence", "alpha", *HOTA_PARTS], needed, "curve", who)
     rows = table[table["sequence"].isna()]
     rows = rows[rows["joint"].isna()] if "joint" in rows else rows
     key = [name for name in ("submission", "alpha") if name in rows]
@@ -213,3 +226,78 @@ def category_lines(rows: pd.DataFrame, threshold: float, who: Who) -> dict[str, 
         for name, of in chosen.groupby("category", observed=True, sort=False, dropna=False)
     }
     return dict(sorted(lines.items(), key=lambda item: item[1].mean()))
+
+
+def together(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Concatenates the tables of submissions, with `submission` as the first column."""
+    names = list(tables)
+    # A column may be numeric in one submission and text in another; then it becomes text.
+    mixed = [
+        column
+        for column in dict.fromkeys(str(column) for table in tables.values() for column in table)
+        if len({table[column].dtype for table in tables.values() if column in table}) > 1
+    ]
+    parts = [
+        table.assign(**{column: table[column].astype(TEXT) for column in mixed if column in table})
+        for table in tables.values()
+    ]
+    answer = pd.concat(parts, ignore_index=True)
+    codes = np.arange(len(names)).repeat([len(part) for part in parts])
+    named = pd.Categorical.from_codes(codes, categories=pd.Index(names, dtype=TEXT))
+    answer.insert(0, "submission", pd.Series(named, index=answer.index))
+    answer.attrs = shared_notes(next(iter(tables.values())))
+    return answer
+
+
+class RecallGrid(NamedTuple):
+    """Counts in the cells of a grid over the image.
+
+    Attributes
+    ----------
+    x_edges, y_edges
+        The edges of the columns and of the rows (px), (columns + 1,) and (rows + 1,).
+    n_truth, n_found
+        The count of truths in each cell, and of those that are found, (columns, rows).
+    """
+
+    x_edges: np.ndarray
+    y_edges: np.ndarray
+    n_truth: np.ndarray
+    n_found: np.ndarray
+
+    @property
+    def recall(self) -> np.ndarray:
+        """The share of truths that are found, (columns, rows); null where there is no truth."""
+        return values_of({"tp": self.n_found, "fn": self.n_truth - self.n_found}, ["recall"])["recall"]
+
+
+def recall_grid(table: pd.DataFrame, columns: int) -> RecallGrid | None:
+    """Counts the truths of a checked match table in a grid of square cells, `columns` wide; None without truths.
+
+    Boxes count where their centres are. Truths with null or infinite coordinates have no place, so they do not count.
+    Raises InputError where the table has no coordinates of truths (`truth_x`, `truth_y`).
+    """
+    check_coordinates(table, ["truth"])
+    outcome = table["outcome"].array.codes
+    x, y = centres(table, PREFIXES["truth"])
+    rows = np.isin(outcome, [TP, FN]) & np.isfinite(x) & np.isfinite(y)
+    x, y = x[rows], y[rows]
+    if not len(x):
+        return None
+    width, height = max(np.ptp(x), 1e-9), max(np.ptp(y), 1e-9)
+    n_rows = int(np.clip(round(columns * height / width), 1, 4 * columns))
+    n_truth, x_edges, y_edges = np.histogram2d(x, y, bins=[columns, n_rows])
+    found = outcome[rows] == TP
+    n_found, _, _ = np.histogram2d(x[found], y[found], bins=[x_edges, y_edges])
+    return RecallGrid(x_edges, y_edges, n_truth, n_found)
+
+
+def offset_reach(matches: pd.DataFrame, rule: Rule) -> float:
+    """How far predicted minus true coordinates are drawn: tau (px), or the farthest where a caller's distance measures.
+
+    The rule is by distance.
+    """
+    if not rule.own_distance:
+        return rule.largest_cost
+    dx, dy = offsets(matches)
+    return float(np.nanmax(np.abs([dx, dy]), initial=0.0)) or 1.0

@@ -1,4 +1,8 @@
-"""The marks of one frame in plots: truths, predictions, lines between those that are matched, skeletons, identities."""
+"""The marks of one frame in plots: truths, predictions, lines between those that are matched, skeletons, identities.
+
+Skeletons are lines along the bones of whole poses, and of joints that have a row each. The identities of tracks are
+labels beside the objects: `3 → 7` is truth 3, found as 7.
+"""
 
 from __future__ import annotations  # matplotlib is an extra, so its types cannot be looked up when plots are imported
 
@@ -7,14 +11,15 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...analysis.errors.histories import switches
+from ...analysis.errors.histories import identity_columns, switches
 from ...geometries.boxes import has_boxes
+from ...geometries.joints import BONES
 from ...geometries.points import centres
 from ...geometries.poses import pose_joints
-from ...tables.schema import BOX, FN, FP, SIDE_PREFIXES, TP
-from .frame_identities import Label, labels_of
-from .frame_skeletons import bones_of_joints, bones_of_poses, pose_places
-from .plot_parts import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, plain
+from ...support.texts import DASH
+from ...tables.columns import as_numbers
+from ...tables.schema import BOX, FN, FP, PREFIXES, SIDE_PREFIXES, TP
+from .plot_parts import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, plain, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -186,3 +191,107 @@ def _outlines(objects: pd.DataFrame, side: str) -> tuple[np.ndarray, np.ndarray]
     x, y, w, h = (objects[f"{side}{column}"].to_numpy(np.float64, na_value=np.nan) for column in BOX)
     gap = np.full(len(x), np.nan)
     return np.column_stack([x, x + w, x + w, x, x, gap]).ravel(), np.column_stack([y, y, y + h, y + h, y, gap]).ravel()
+
+
+OTHER_PREDICTED = PREFIXES["predictions"]
+
+
+def bones_of_poses(poses: pd.DataFrame, side: str) -> tuple[np.ndarray, np.ndarray]:
+    """The x and y (px) of one line along the bones of whole poses, with a gap after each bone.
+
+    `side` is the prefix of the columns of truths or of predictions.
+    """
+    joints = pose_joints(poses)
+    x, y = pose_places(poses, side)
+    return _along(x, y, _pairs(joints), np.ones((len(x), len(_pairs(joints))), bool))
+
+
+def pose_places(poses: pd.DataFrame, side: str) -> tuple[np.ndarray, np.ndarray]:
+    """The x and y (px) of all joints of whole poses, (poses, joints), null where there is none."""
+    x, y = (
+        poses[[f"{side}{axis}_{joint}" for joint in pose_joints(poses)]].to_numpy(np.float64, na_value=np.nan)
+        for axis in "xy"
+    )
+    return x, y
+
+
+def bones_of_joints(rows: pd.DataFrame, side: str, outcome: int) -> tuple[np.ndarray, np.ndarray]:
+    """The x and y (px) of one line along the bones of all objects of a side, whose joints have a row each.
+
+    With the outcome TP those are the bones of which at least one end is right, otherwise those with two wrong ends.
+    Other tables have no bones.
+    """
+    name = f"{side}object"
+    if not {name, "joint"} <= {*rows.columns}:
+        return np.zeros(0), np.zeros(0)
+    codes = rows["outcome"].array.codes
+    of_side = np.isin(codes, [TP, FP if side == OTHER_PREDICTED else FN])
+    known = rows[[name, "joint", f"{side}x", f"{side}y"]].assign(right=(codes == TP).astype(float))[of_side].dropna()
+    x, y, right = (
+        known.pivot_table(column, index=name, columns="joint", aggfunc="first", observed=True)
+        for column in (f"{side}x", f"{side}y", "right")
+    )
+    pairs = _pairs(list(map(str, x.columns)))
+    is_right = (right.to_numpy(np.float64)[:, pairs] == 1).any(axis=2)
+    shown = is_right if outcome == TP else ~is_right
+    return _along(x.to_numpy(np.float64), y.to_numpy(np.float64), pairs, shown)
+
+
+def _pairs(joints: list[str]) -> np.ndarray:
+    """The bones among these joints, (bones, 2), as positions of their ends."""
+    place = {joint: position for position, joint in enumerate(joints)}
+    ends = [[place[one], place[other]] for one, other in BONES if one in place and other in place]
+    return np.array(ends, np.int64).reshape(-1, 2)
+
+
+def _along(x: np.ndarray, y: np.ndarray, pairs: np.ndarray, shown: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The x and y (px) of one line along the bones that are shown, (poses, bones), with a gap after each bone.
+
+    `x` and `y` are those of the joints, (poses, joints), and `pairs` the positions of the ends of each bone.
+    """
+    gap = np.full((int(shown.sum()), 1), np.nan)
+    along_x, along_y = (np.concatenate([places[:, pairs][shown], gap], axis=1).ravel() for places in (x, y))
+    return along_x, along_y
+
+
+# The longest identity that is written whole, in characters.
+LONGEST = 12
+
+
+class Label(NamedTuple):
+    """The identities of one object, the place of its upper left corner (px), and whether its identity is switched."""
+
+    x: float
+    y: float
+    text: str
+    is_switch: bool
+
+
+def labels_of(rows: pd.DataFrame) -> list[Label]:
+    """The labels of a frame of tracks, one for each truth, and one for each prediction that is matched with none.
+
+    Of joints that have a row each, the label is at the topmost joint of an object.
+    """
+    columns = identity_columns(rows, None, "plots")
+    if not {*columns} <= {*rows.columns}:
+        return []
+    truth, predicted = ([None if pd.isna(name) else name for name in rows[column]] for column in columns)
+    x, y = (np.fmin(*(as_numbers(rows[f"{prefix}{axis}"]) for prefix in SIDE_PREFIXES)) for axis in "xy")
+    is_switch = switches(rows)
+    matched = {None, *(other for name, other in zip(truth, predicted, strict=True) if name is not None)}
+    objects: dict[tuple[Any, Any], list[int]] = {}
+    for row, (name, other) in enumerate(zip(truth, predicted, strict=True)):
+        if name is not None or other not in matched:
+            objects.setdefault((name, None if name is not None else other), []).append(row)
+    labels = []
+    for (name, _), of_object in objects.items():
+        top = of_object[int(np.argmin(y[of_object]))]
+        found_as = dict.fromkeys(_written(predicted[row]) for row in of_object if predicted[row] is not None)
+        text = f"{_written(name)} → {', '.join(found_as) or DASH}"
+        labels.append(Label(float(x[top]), float(y[top]), text, bool(is_switch[of_object].any())))
+    return labels
+
+
+def _written(name: Any) -> str:
+    """An identity as text, shortened if it is long; None as a dash."""
+    return shortened(name, LONGEST)

@@ -8,7 +8,7 @@ from ...support.errors import InputError
 from ...support.packages import check_extra
 from ...support.texts import label
 from .drawn_tables import described
-from .metric_text import title
+from .wording import title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

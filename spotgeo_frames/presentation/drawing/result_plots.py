@@ -1,39 +1,22 @@
-"""Plots of tables that were computed from match tables: intervals, costs of errors, sweeps, comparisons and HOTA."""
+"""Plots of what was computed from match tables: intervals, costs of errors, sweeps, precision over recall, and more."""
 
 from __future__ import annotations  # matplotlib is an extra, so its types cannot be looked up when plots are imported
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from ...analysis import Calibration, DetectionLimit
 from ...scoring.few_sequences import OF_FEW, rests_on_few
-from ...support.texts import label
+from ...support.errors import InputError
+from ...support.texts import bins_as_text, label
+from ...tables.arrow import as_pandas
+from ...tables.schema import PREFIXES
 from ...tables.table import Table
+from . import drawn_tables
+from . import plot_parts as parts
 from .display import words
-from .drawn_tables import (
-    best_of,
-    costs_to_draw,
-    hota_to_draw,
-    intervals_to_draw,
-    mean_names,
-    pairs_to_draw,
-    slice_names,
-    sweep_to_draw,
-)
-from .plot_parts import (
-    BLUE,
-    GREY,
-    LINES,
-    PALE_BLUE,
-    axes_or_new,
-    axis_label,
-    figure_or_new,
-    legend_below,
-    legend_beside,
-    nothing_to_draw,
-    plain,
-)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,15 +54,15 @@ def metric_by_slice(intervals: Table, ax: Axes | None = None, metric: str | None
     >>> sf.plots.metric_by_slice(slices).get_title()
     'Intervals of recall by slice'
     """
-    rows, by, metric = intervals_to_draw(intervals, metric, "plots")
-    ax = axes_or_new(ax)
+    rows, by, metric = drawn_tables.intervals_to_draw(intervals, metric, "plots")
+    ax = parts.axes_or_new(ax)
     if not len(rows):
-        return nothing_to_draw(ax, f"no rows of {metric}")
-    _points_with_bars(ax, [*map(plain, slice_names(rows, by))], rows, rests_on_few(rows))
+        return parts.nothing_to_draw(ax, f"no rows of {metric}")
+    _points_with_bars(ax, [*map(parts.plain, drawn_tables.slice_names(rows, by))], rows, rests_on_few(rows))
     ax.set(
-        xlabel=axis_label(metric, rows.attrs.get("unit")),
-        ylabel=", ".join(map(plain, by)),
-        title=f"Intervals of {axis_label(metric, rows.attrs.get('unit'))} by slice",
+        xlabel=parts.axis_label(metric, rows.attrs.get("unit")),
+        ylabel=", ".join(map(parts.plain, by)),
+        title=f"Intervals of {parts.axis_label(metric, rows.attrs.get('unit'))} by slice",
     )
     ax.invert_yaxis()
     return ax
@@ -110,11 +93,11 @@ def error_costs(costs: Table, ax: Axes | None = None) -> Axes:
     >>> sf.plots.error_costs(sf.error_costs(sf.diagnose(matches))).get_title()
     'Cost of each kind of error'
     """
-    table, metric = costs_to_draw(costs, "plots")
+    table, metric = drawn_tables.costs_to_draw(costs, "plots")
     gain = f"{metric}_gain"
     rows = table.sort_values(gain, kind="stable")
-    ax = axes_or_new(ax)
-    bars = ax.barh(rows["kind"].map(words), rows[gain], color=BLUE)
+    ax = parts.axes_or_new(ax)
+    bars = ax.barh(rows["kind"].map(words), rows[gain], color=parts.BLUE)
     nouns = {"n_misses": "missed", "n_false_alarms": "false", "n_breaks": "breaks"}
     counted = {noun: rows[column].tolist() for column, noun in nouns.items() if column in rows}
     counts = [
@@ -123,7 +106,7 @@ def error_costs(costs: Table, ax: Axes | None = None) -> Axes:
     ]
     ax.bar_label(bars, counts, padding=4, fontsize="small")
     ax.margins(x=0.6 if "n_breaks" in rows else 0.45)  # room for the counts
-    ax.set(xlabel=f"{axis_label(gain)} if this kind alone were corrected", title="Cost of each kind of error")
+    ax.set(xlabel=f"{parts.axis_label(gain)} if this kind alone were corrected", title="Cost of each kind of error")
     return ax
 
 
@@ -155,23 +138,23 @@ def sweep_curves(curve: Table, figure: Figure | None = None) -> Figure:
     >>> [panel.get_title() for panel in sf.plots.sweep_curves(swept.curve).axes]
     ['F1 by threshold (best marked)', 'Precision and recall']
     """
-    table, metric, limit, unit = sweep_to_draw(curve, "plots")
-    figure = figure_or_new(figure, (9, 4.2))
+    table, metric, limit, unit = drawn_tables.sweep_to_draw(curve, "plots")
+    figure = parts.figure_or_new(figure, (9, 4.2))
     left, right = figure.subplots(1, 2)
     for position, (value, rows) in enumerate(table.groupby(limit) if limit else [("", table)]):
-        style, marker, color = LINES[position % len(LINES)]
-        best = best_of(rows, metric)
+        style, marker, color = parts.LINES[position % len(parts.LINES)]
+        best = drawn_tables.best_of(rows, metric)
         name = f"{limit} {label(value)}{unit}" if limit else "tracks"
-        named = f"{name}, best {axis_label(metric)} {best[metric].iloc[0]:.3f}" if len(best) else name
+        named = f"{name}, best {parts.axis_label(metric)} {best[metric].iloc[0]:.3f}" if len(best) else name
         left.plot(rows["score_threshold"], rows[metric], style, color=color, label=named)
         right.plot(rows["recall"], rows["precision"], style, color=color, label=name)
         if len(best):
             left.plot(best["score_threshold"], best[metric], marker, color=color)
             right.plot(best["recall"], best["precision"], marker, color=color)
-    height, recall, precision = map(axis_label, (metric, "recall", "precision"))
+    height, recall, precision = map(parts.axis_label, (metric, "recall", "precision"))
     left.set(xlabel="score threshold", ylabel=height, ylim=(0, 1), title=f"{height} by threshold (best marked)")
     right.set(xlabel=recall, ylabel=precision, xlim=(0, 1), ylim=(0, 1.02), title="Precision and recall")
-    legend_below(figure, left.get_legend_handles_labels()[0])
+    parts.legend_below(figure, left.get_legend_handles_labels()[0])
     return figure
 
 
@@ -205,16 +188,19 @@ def forest(pairs: Table, ax: Axes | None = None, metric: str | None = None) -> A
     >>> sf.plots.forest(sf.compare(matches, resamples=100).pairs).get_title()
     'Difference of F1'
     """
-    rows, metric = pairs_to_draw(pairs, metric, "plots")
-    ax = axes_or_new(ax)
+    rows, metric = drawn_tables.pairs_to_draw(pairs, metric, "plots")
+    ax = parts.axes_or_new(ax)
     if not len(rows):
-        return nothing_to_draw(ax, f"no rows of {metric}")
+        return parts.nothing_to_draw(ax, f"no rows of {metric}")
     adjusted = [f"p = {p:.2g}" if p >= 0.001 else "p < 0.001" for p in rows["p_adjusted"].fillna(1)]
-    firsts, seconds = (map(plain, rows[side]) for side in "ab")
-    names = [f"{a} - {b}{of}\n{p}" for a, b, of, p in zip(firsts, seconds, mean_names(rows), adjusted, strict=True)]
+    firsts, seconds = (map(parts.plain, rows[side]) for side in "ab")
+    names = [
+        f"{a} - {b}{of}\n{p}"
+        for a, b, of, p in zip(firsts, seconds, drawn_tables.mean_names(rows), adjusted, strict=True)
+    ]
     _points_with_bars(ax, names, rows, np.zeros(len(rows), bool))
-    ax.axvline(0, color=GREY, linestyle="--", linewidth=1)
-    name = axis_label(metric, rows.attrs.get("unit"))
+    ax.axvline(0, color=parts.GREY, linestyle="--", linewidth=1)
+    name = parts.axis_label(metric, rows.attrs.get("unit"))
     ax.set(xlabel=f"difference of {name}", title=f"Difference of {name}")
     ax.invert_yaxis()
     return ax
@@ -245,14 +231,13 @@ def hota_curve(curve: Table, ax: Axes | None = None) -> Axes:
     >>> sf.plots.hota_curve(sf.track(*boxes).curve).get_title()
     'HOTA by threshold'
     """
-    names = ["HOTA", "DetA", "AssA", "LocA"]
-    rows = hota_to_draw(curve, names, "plots")
-    ax = axes_or_new(ax)
-    for name, (style, marker, color) in zip(names, LINES, strict=True):
+    rows = drawn_tables.hota_to_draw(curve, "plots")
+    ax = parts.axes_or_new(ax)
+    for name, (style, marker, color) in zip(drawn_tables.HOTA_PARTS, parts.LINES, strict=True):
         named = f"{name}, mean {rows[name].mean():.2f}"
         ax.plot(rows["alpha"], rows[name], style, marker=marker, markersize=4, color=color, label=named)
     ax.set(xlabel="alpha: least similarity of a match", ylabel="share", ylim=(0, 1.02), title="HOTA by threshold")
-    legend_beside(ax)
+    parts.legend_beside(ax)
     return ax
 
 
@@ -260,14 +245,265 @@ def _points_with_bars(ax: Axes, names: list[str], rows: pd.DataFrame, few: np.nd
     """Draws estimates with their intervals below each other, paler where few; a null interval leaves only the point."""
     place = np.arange(len(names))
     low, high = rows["low"].fillna(rows["estimate"]), rows["high"].fillna(rows["estimate"])
-    for shown, color, text in ((~few, BLUE, None), (few, PALE_BLUE, OF_FEW)):
+    for shown, color, text in ((~few, parts.BLUE, None), (few, parts.PALE_BLUE, OF_FEW)):
         if shown.any():
             ax.hlines(place[shown], low[shown], high[shown], color=color, linewidth=2)
             points = rows["estimate"][shown]
             ax.plot(points, place[shown], "o", color=color, markeredgecolor="white", markersize=8, label=text)
     if few.any():
-        legend_beside(ax)
+        parts.legend_beside(ax)
     ax.set_yticks(place, names)
     ax.grid(axis="x", color="0.9")
     ax.set_axisbelow(True)
     ax.margins(y=0.5 / max(len(names), 1))
+
+
+# The units of the columns of objects that have one.
+UNITS = {"x": "px", "y": "px", "w": "px", "h": "px", "area": "px²"}
+
+# The count of points of a curve.
+POINTS = 200
+
+
+def detection_limit(found: DetectionLimit, ax: Axes | None = None) -> Axes:
+    """Draws recall in bins of a column, the logistic curve, and the values where it is 50% and 90%.
+
+    Parameters
+    ----------
+    found
+        What `detection_limit` returned.
+    ax
+        The Axes to draw into; a new figure without it.
+
+    Returns
+    -------
+    The Axes, which say so if there are no truths. Points are recall in bins, at the mean value of each, with intervals;
+    each group has a curve over its bins, and at heights of 50% and 90% a bar from `low` to `high`. Where a bound is
+    null, the bar goes on to the end of the curve.
+
+    Raises
+    ------
+    InputError: `found` is not what `detection_limit` returned.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> truth = sf.read_objects("data/sample/truth.parquet")
+    >>> matches = sf.match(truth, sf.read_objects("data/sample/cautious.parquet"))
+    >>> found = sf.detection_limit(matches.assign(magnitude=-np.log(matches["truth_brightness"])), "magnitude")
+    >>> sf.plots.detection_limit(found).get_title()
+    'Recall by magnitude, and where it is 50% and 90%'
+    """
+    if not isinstance(found, DetectionLimit):
+        problem = f"plots: found is of type {type(found).__name__}; pass what detection_limit() returned"
+        raise InputError(problem)
+    limits, bins = (bins_as_text(as_pandas(table, "found")) for table in found)
+    by = list(limits.columns[: list(limits.columns).index("recall")])
+    column = str(bins.columns[len(by)])
+    named = parts.plain(column)
+    ax = parts.axes_or_new(ax)
+    if not len(bins):
+        return parts.nothing_to_draw(ax, f"no truth has a value of {column}")
+    of_bins, of_limits = (_groups(table, by) for table in (bins, limits))
+    for position, (values, rows) in enumerate(of_bins.items()):
+        name = ", ".join(map(parts.plain, values)) or "recall"
+        _draw(ax, rows, of_limits[values], name, parts.LINES[position % len(parts.LINES)])
+    heights = " and ".join(f"{recall:.0%}" for recall in limits["recall"].unique())
+    unit = UNITS.get(column.removeprefix(PREFIXES["truth"]))
+    xlabel = f"{named}, {unit}" if unit else named
+    ax.set(xlabel=xlabel, ylabel="recall", ylim=(0, 1.02), title=f"Recall by {named}, and where it is {heights}")
+    parts.legend_beside(ax, fontsize="small")
+    return ax
+
+
+def _groups(table: pd.DataFrame, by: list[str]) -> dict[tuple[Any, ...], pd.DataFrame]:
+    """The rows of each group, by its values in the columns `by`; one group without columns."""
+    if not by:
+        return {(): table}
+    return dict(list(table.groupby(by, observed=True, sort=False)))
+
+
+def _draw(ax: Axes, bins: pd.DataFrame, limits: pd.DataFrame, name: str, line: tuple[str, str, str]) -> None:
+    """Draws one group: the points of its bins, its curve, and a bar at each height."""
+    style, marker, color = line
+    low, high = (bins[bound].fillna(bins["recall"]) for bound in ("recall_low", "recall_high"))
+    ax.vlines(bins["mean"], low, high, color=color, linewidth=1, alpha=0.6)
+    ax.plot(bins["mean"], bins["recall"], marker, color=color, markersize=5, label=f"{name}, in bins")
+    told = limits[limits["estimate"].notna()]
+    ends = pd.concat([bins["mean"], *(told[bound] for bound in ("estimate", "low", "high"))])
+    value = np.linspace(ends.min(), ends.max(), POINTS)
+    logit = limits["intercept"].iloc[0] + limits["slope"].iloc[0] * value
+    with np.errstate(over="ignore"):  # far below the limit, where recall is 0
+        recall = 1 / (1 + np.exp(-logit))
+    ax.plot(value, recall, style, color=color, label=f"{name}, logistic curve")
+    ax.hlines(told["recall"], told["low"].fillna(value[0]), told["high"].fillna(value[-1]), color=color, linewidth=3)
+    ax.plot(told["estimate"], told["recall"], marker, color=color, markeredgecolor="white", markersize=9)
+
+
+# The most categories whose lines have colours and names; those with the lowest average precision are the ones to see.
+MOST_NAMED = 8
+
+# The most categories whose counts are written into the cells of a confusion table.
+MOST_WRITTEN = 20
+
+BACKGROUND = "background"
+
+
+def precision_recall(curve: Table, ax: Axes | None = None, threshold: float | None = None) -> Axes:
+    """Draws precision over recall as the mean over categories, or at one threshold for each category.
+
+    Parameters
+    ----------
+    curve
+        The table `curve` of what `average_precision` returned.
+    ax
+        The Axes to draw into; a new figure without it.
+    threshold
+        One of the table's thresholds, to draw a line for each category. Without it, the lines are means over
+        categories: at the thresholds 0.50 and 0.75, as far as the table has them, and the mean of all its thresholds.
+
+    Returns
+    -------
+    The Axes, which say so if there are no truths. The area under each line, its average precision, is in the legend. Of
+    more than eight categories, the eight with the lowest have names, and the others are grey.
+
+    Raises
+    ------
+    InputError: the table lacks `category`, `area`, `threshold`, `recall` or `precision`, or has no such threshold.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> truth = sf.read_objects("data/boxes/truth.parquet")
+    >>> result = sf.average_precision(truth, sf.read_objects("data/boxes/v1.parquet"))
+    >>> sf.plots.precision_recall(result.curve).get_title()
+    'Precision and recall, mean over categories'
+    >>> sf.plots.precision_recall(result.curve, threshold=0.75).get_title()
+    'Precision and recall at 0.75, by category'
+    """
+    rows = drawn_tables.precision_to_draw(curve, "plots")
+    ax = parts.axes_or_new(ax)
+    if not len(rows):
+        return parts.nothing_to_draw(ax, "no truths")
+    lines = (
+        drawn_tables.mean_lines(rows) if threshold is None else drawn_tables.category_lines(rows, threshold, "plots")
+    )
+    for position, (name, line) in enumerate(lines.items()):
+        is_named = position < MOST_NAMED
+        style, marker, color = parts.LINES[position % len(parts.LINES)] if is_named else ("-", "", "0.8")
+        marker = (
+            marker if position >= len(parts.LINES) else ""
+        )  # the second four lines differ from the first by markers
+        text = f"{parts.plain(name)}, AP {line.mean():.2f}" if is_named else None
+        [drawn] = ax.plot(line.index, line, style, marker=marker, markevery=10, markersize=4, color=color, label=text)
+        drawn.set_zorder(2 if is_named else 1)
+    of = "mean over categories" if threshold is None else "by category"
+    at = "" if threshold is None else f" at {threshold:.2f}"
+    ax.set(xlabel="recall", ylabel="precision", xlim=(0, 1), ylim=(0, 1.02), title=f"Precision and recall{at}, {of}")
+    parts.legend_beside(ax)
+    return ax
+
+
+def calibration(found: Calibration, ax: Axes | None = None) -> Axes:
+    """Draws precision over the mean score of each bin, with intervals, and the line of a calibrated detector.
+
+    Parameters
+    ----------
+    found
+        What `calibration` returned.
+    ax
+        The Axes to draw into; a new figure without it.
+
+    Returns
+    -------
+    The Axes, which say so if there are no detections. Points below the dashed line are of scores that are too sure. The
+    title has the expected calibration error and its interval.
+
+    Raises
+    ------
+    InputError: `found` is not what `calibration` returned.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> truth = sf.read_objects("data/boxes/truth.parquet")
+    >>> found = sf.calibration(sf.match(truth, sf.read_objects("data/boxes/v1.parquet")))
+    >>> sf.plots.calibration(found).get_xlabel()
+    'mean score'
+    """
+    if not isinstance(found, Calibration):
+        raise InputError(f"plots: found is of type {type(found).__name__}; pass what calibration() returned")
+    bins, [summary] = as_pandas(found.bins, "bins"), as_pandas(found.summary, "summary").to_dict("records")
+    ax = parts.axes_or_new(ax)
+    if not len(bins):
+        return parts.nothing_to_draw(ax, "no detections")
+    low, high = (bins[bound].fillna(bins["precision"]) for bound in ("precision_low", "precision_high"))
+    ax.plot([0, 1], [0, 1], "--", color=parts.GREY, label="calibrated")
+    ax.vlines(bins["mean_score"], low, high, color=parts.BLUE, linewidth=2)
+    ax.plot(
+        bins["mean_score"],
+        bins["precision"],
+        "-o",
+        color=parts.BLUE,
+        markeredgecolor="white",
+        label="detections, in bins",
+    )
+    error, between = summary["expected_calibration_error"], ""
+    if not pd.isna(summary["low"]):
+        between = f" ({summary['low']:.3f} to {summary['high']:.3f})"
+    title = f"Calibration of {summary['n_predicted']:,} detections\nexpected calibration error {error:.3f}{between}"
+    ax.set(xlabel="mean score", ylabel="precision", xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal", title=title)
+    parts.legend_beside(ax)
+    return ax
+
+
+def confusion(counts: Table, ax: Axes | None = None) -> Axes:
+    """Draws which category of truths is detected as which.
+
+    Parameters
+    ----------
+    counts
+        The table that `confusion` returned.
+    ax
+        The Axes to draw into; a new figure without it.
+
+    Returns
+    -------
+    The Axes, which say so if nothing is counted. Each row is a category of truths, and its colours are shares of that
+    row. The last column are missed truths, and the last row are false alarms. Counts are written into the cells of up
+    to 20 categories.
+
+    Raises
+    ------
+    InputError: the table lacks `truth_category`, `predicted_category` or `count`.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> truth = sf.read_objects("data/boxes/truth.parquet")
+    >>> result = sf.average_precision(truth, sf.read_objects("data/boxes/v1.parquet"))
+    >>> sf.plots.confusion(sf.confusion(result)).get_ylabel()
+    'true category'
+    """
+    sides = ["truth_category", "predicted_category"]
+    table = drawn_tables.table_to_draw(counts, "counts", [*sides, "count"], "the table that confusion() returned")
+    ax = parts.axes_or_new(ax)
+    if not table["count"].sum():
+        return parts.nothing_to_draw(ax, "no truths and no detections")
+    named = table.assign(**{side: table[side].map(parts.plain, na_action="ignore").astype(object) for side in sides})
+    named = named.fillna(dict.fromkeys(sides, BACKGROUND))
+    names = [name for name in dict.fromkeys([*named[sides[0]], *named[sides[1]]]) if name != BACKGROUND]
+    square = named.pivot_table("count", index=sides[0], columns=sides[1], aggfunc="sum", fill_value=0)
+    square = square.reindex(index=[*names, BACKGROUND], columns=[*names, BACKGROUND], fill_value=0)
+    n = square.to_numpy()
+    shares = n / np.maximum(n.sum(axis=1, keepdims=True), 1)
+    mesh = ax.imshow(shares, cmap="cividis", vmin=0, vmax=1, aspect="auto")
+    ax.figure.colorbar(mesh, ax=ax, label="share of the row")
+    if len(names) <= MOST_WRITTEN:
+        for row, column in zip(*np.nonzero(n), strict=True):
+            color = "black" if shares[row, column] > 0.5 else "white"
+            ax.text(column, row, f"{n[row, column]:,}", ha="center", va="center", color=color, fontsize="small")
+    ax.set_xticks(range(len(n)), square.columns, rotation=45, ha="right")
+    ax.set_yticks(range(len(n)), square.index)
+    ax.set(xlabel="predicted category", ylabel="true category", title="What each category is detected as")
+    return ax

@@ -17,12 +17,11 @@ from ...support.arrays import added_at, grouped, row_keys
 from ...support.errors import InputError
 from ...tables.columns import as_numbers
 from ...tables.schema import BOX, FILE_ORDER, FN, FP, SIDE_PREFIXES, TP, frame_columns, measure_of
-from ..drawing.submissions_together import together
-from ..viewer.extents import extents
-from ..viewer.frames import Frames, frames_of
+from ..drawing.drawn_tables import together
 from ..viewer.packing import column_of
-from ..viewer.submissions import Rows, Submission, check_truths, submissions_of, truths_of
-from .given import OBJECTS, Given
+from ..viewer.places import extents
+from ..viewer.rows import Frames, Rows, Submission, check_truths, frames_of, submissions_of, truths_of
+from .opening import OBJECTS, Given
 
 # Sequences that have together about this many rows are sent together.
 ROWS_TOGETHER = 5000

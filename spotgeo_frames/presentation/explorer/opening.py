@@ -1,13 +1,26 @@
-"""explore(): match tables in the viewer, in a notebook."""
+"""explore(): match tables in the viewer, in a notebook, taken out of what it was given."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+import pandas as pd
+
+from ...scoring.ap.result import AveragePrecision
+from ...scoring.ap.tables import match_tables
+from ...scoring.evaluations import is_result
 from ...support.errors import InputError
 from ...support.packages import check_extra
+from ...support.pandas_tables import own_copy
+from ...support.texts import label
+from ...tables.arrow import as_pandas
+from ...tables.checks import check_matches
+from ...tables.kinds import TableKind, kind_of
+from ...tables.messages import counted, missing, several_thresholds
+from ...tables.schema import FRAME_KEY, SIDE_PREFIXES, is_of_precision, measure_of
 from ...tables.table import Table
 
 if TYPE_CHECKING:
@@ -80,7 +93,6 @@ def explore(
     """
     check_extra("widget", "explore", only="anywidget")
     from .contents import contents_of
-    from .given import given_tables
     from .widget import Explorer
 
     folder = None if images is None else Path(images)
@@ -89,3 +101,141 @@ def explore(
         if not folder.is_dir():
             raise InputError(f"explore: images: {folder} is no folder; give one that has SEQUENCE/FRAME.png")
     return Explorer(contents_of(given_tables(x)), folder)
+
+
+# Of average precision, the match table at this threshold is shown, if it has one.
+THRESHOLD = 0.5
+
+# The name of a match table that was given alone.
+ALONE = "matches"
+
+COORDINATES = [f"{prefix}{axis}" for prefix in SIDE_PREFIXES for axis in "xy"]
+
+# The column that names the match tables that were put together as one.
+SUBMISSION = "submission"
+
+# What names an object on each side.
+OBJECTS = ("truth_object", "predicted_object")
+
+
+class Given(NamedTuple):
+    """A match table that was given.
+
+    Attributes
+    ----------
+    table
+        The table with the index, the columns and the types of columns that it was given with; of polars and pyarrow, as
+        pandas.
+    kind
+        The kind of table that it was given as.
+    matches
+        The same rows as a checked match table.
+    """
+
+    table: pd.DataFrame
+    kind: TableKind
+    matches: pd.DataFrame
+
+
+def given_tables(x: Any) -> dict[str, Given]:
+    """The match tables of `x` by name: one, or a dict or a list of several, or results that have match tables.
+
+    A table with a column `submission` has several, too.
+
+    Raises InputError if there is none, if one is no match table or lacks geometry, or if they do not fit together.
+    """
+    if isinstance(x, Mapping):
+        tables = {str(name): table for name, table in x.items()}
+        if len(tables) < len(x):
+            raise InputError("explore: x: two of its names are the same as text; give each table another")
+    elif isinstance(x, list | tuple) and not hasattr(x, "_fields"):  # results are NamedTuples
+        tables = {str(place): table for place, table in enumerate(x, 1)}
+    else:
+        answer = _by_submission(_given(x, "explore: x"))
+        _check_rows(answer)
+        return answer
+    if not tables:
+        raise InputError("explore: x has no match table; give one or several")
+    answer = {name: _given(table, f"explore: {name}") for name, table in tables.items()}
+    named = [name for name, one in answer.items() if SUBMISSION in one.matches]
+    if named:
+        problem = f"column {SUBMISSION} is there, but the names of x are those of the submissions"
+        raise InputError(f"explore: {named[0]}: {problem}; leave the column out")
+    _check_rows(answer)
+    _check_alike({name: one.matches for name, one in answer.items()})
+    return answer
+
+
+def _by_submission(one: Given) -> dict[str, Given]:
+    """A match table of several submissions, put together with a column `submission`, as one table of each."""
+    if SUBMISSION not in one.matches:
+        return {ALONE: one}
+    column = one.matches[SUBMISSION]
+    if column.isna().any():
+        n_rows = counted(int(column.isna().sum()), "row")
+        raise InputError(f"explore: x: column {SUBMISSION}: {n_rows} null; name each submission")
+    names = column.map(label).astype(object)
+    rows = {name: np.flatnonzero(names == name) for name in names.unique()}
+    table, matches = one.table, one.matches.drop(columns=SUBMISSION)
+    if len(rows) > 1:  # else no other column will say it
+        table = table.drop(columns=SUBMISSION, errors="ignore")
+    return {name: Given(table.take(at), one.kind, matches.take(at)) for name, at in rows.items()}
+
+
+def _check_rows(answer: Mapping[str, Given]) -> None:
+    """Raises InputError if no match table has rows."""
+    if not any(len(one.matches) for one in answer.values()):
+        raise InputError("explore: x has no rows, so there is nothing to show; give a match table with rows")
+
+
+def _given(x: Any, name: str) -> Given:
+    """The match table of a table or of a result; messages begin with `name`."""
+    if isinstance(x, AveragePrecision):
+        threshold = THRESHOLD if THRESHOLD in x.thresholds else x.thresholds[0]
+        table, kind = match_tables(x.matched, [threshold]), x.kind
+    else:
+        given = x.matches if is_result(x) else x
+        table, kind = as_pandas(given, name), kind_of(given)
+        if isinstance(given, pd.DataFrame):
+            table = own_copy(given)
+    matches = _checked(table, name)
+    absent = [column for column in (*COORDINATES, *OBJECTS) if column not in matches]
+    lacking = [missing(name, column, matches.columns, "match() makes it") for column in absent]
+    if lacking:
+        raise InputError(lacking)
+    return Given(table, kind, matches)
+
+
+def _checked(table: pd.DataFrame, name: str) -> pd.DataFrame:
+    """A checked match table of all rows, in their order; of average precision, with the rows that are ignored."""
+    table = as_pandas(table, name)
+    if not is_of_precision(table.columns):
+        return check_matches(table, name)
+    if len(table["threshold"].unique()) > 1:
+        raise InputError(several_thresholds(name, "give the rows of one, such as x[x['threshold'] == 0.5]"))
+    marks = table["ignored"]
+    if len(table) and not pd.api.types.is_bool_dtype(marks.dtype):
+        raise InputError(f"{name}: column ignored is of type {marks.dtype}; true or false is needed")
+    return check_matches(table.drop(columns="ignored"), name).assign(ignored=marks.to_numpy(bool, na_value=False))
+
+
+def _check_alike(tables: Mapping[str, pd.DataFrame]) -> None:
+    """Raises InputError if match tables cannot be shown together."""
+    first, *others = tables
+    key = [*FRAME_KEY, "joint"]
+    for other in others:
+        one, two = tables[first], tables[other]
+        if measure_of(one) != measure_of(two):
+            problem = "one was matched by distance, the other by similarity"
+        elif ("joint" in one) != ("joint" in two):
+            problem = "only one of the tables has a column joint"
+        else:
+            odd = [name for name in key if name in one and _is_text(one[name]) != _is_text(two[name])]
+            problem = f"column {odd[0]} is text in only one of the tables; make them the same" if odd else ""
+        if problem:
+            raise InputError(f"explore: {first} and {other}: {problem}")
+
+
+def _is_text(values: pd.Series) -> bool:
+    """Whether a column of names is of text; one without rows is of any type."""
+    return len(values) > 0 and not pd.api.types.is_numeric_dtype(values.dtype)

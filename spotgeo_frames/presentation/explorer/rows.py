@@ -1,20 +1,27 @@
-"""Finds rows of match tables again by their keys: sequence, frame, joint, and the objects of both sides."""
+"""Rows of match tables, found again by their keys: those that pass `widget.filter`, and those that have tags.
 
-from collections.abc import Sequence
-from typing import Any
+The keys are sequence, frame, joint, and the objects of both sides. A tag is one text a row, given in the view or set
+from a table.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from ...support.arrays import ordinals, pack
 from ...support.errors import InputError
+from ...support.pandas_tables import TEXT
 from ...tables.arrow import as_pandas
 from ...tables.columns import as_numbers
-from ...tables.messages import missing
+from ...tables.messages import counted, listed, missing
 from ...tables.schema import frame_columns
-from ..drawing.submissions_together import together
+from ...tables.table import ArrowStream, LazyTable
+from ..drawing.drawn_tables import together
+from .conditions import NAME, passing_condition
 from .contents import Contents
-from .given import OBJECTS
+from .opening import OBJECTS, Given
 
 
 def row_keys_of(contents: Contents) -> pd.DataFrame:
@@ -62,3 +69,120 @@ def packed(tables: Sequence[pd.DataFrame]) -> list[np.ndarray]:
         columns.append(codes)
         spans.append(span)
     return [pack(codes, spans) for codes in zip(*columns, strict=True)]
+
+
+TAGS = "explore: tags"
+
+
+class Tags(NamedTuple):
+    """The tags of rows of match tables.
+
+    Attributes
+    ----------
+    of_rows
+        The tag of each tagged row (in all tables).
+    others
+        A table of keys and tags of rows that the match tables do not have; None where there are none.
+    """
+
+    of_rows: Mapping[int, str]
+    others: pd.DataFrame | None = None
+
+
+def tags_table(contents: Contents, tags: Tags) -> pd.DataFrame:
+    """The keys of tagged rows, in the order of the match tables, with their `tag`."""
+    rows = sorted(tags.of_rows)
+    table = row_keys_of(contents).take(rows).reset_index(drop=True)
+    table["tag"] = pd.Series([tags.of_rows[row] for row in rows], dtype=TEXT)
+    table.attrs = {}
+    return table if tags.others is None else pd.concat([table, tags.others], ignore_index=True)
+
+
+def tags_in(contents: Contents, given: Any) -> Tags:
+    """The tags in a table of keys and `tag`; raises InputError if it is none.
+
+    Of several tags of a row, the last counts. Rows that the match tables do not have are kept.
+    """
+    table = as_pandas(given, TAGS)
+    keys = row_keys_of(contents)
+    if "tag" not in table:
+        raise InputError(missing(TAGS, "tag", table.columns, "each row needs one"))
+    is_text = np.array([isinstance(tag, str) for tag in table["tag"].tolist()], bool)
+    if not is_text.all():
+        raise InputError(f"{TAGS}: column tag: {counted(int((~is_text).sum()), 'row')} no text; leave these rows out")
+    named = keys_in(table, keys, TAGS)
+    mine, others = packed([keys, named])
+    order = np.argsort(mine, kind="stable")
+    place = np.minimum(np.searchsorted(mine[order], others), len(mine) - 1)
+    rows = order[place]
+    is_known = mine[rows] == others
+    texts = table["tag"].tolist()
+    of_rows = {int(row): texts[at] for at, row in enumerate(rows) if is_known[at]}
+    lost = named.assign(tag=pd.Series(texts, named.index, dtype=TEXT))[~is_known]
+    return Tags(of_rows, lost if len(lost) else None)
+
+
+TAKEN = "a condition as text, a filtered table, a Series of true and false, or None is needed"
+
+
+def passing_rows(contents: Contents, given: Any) -> list[np.ndarray]:
+    """For each match table, which of its rows pass a filter, (rows,) each.
+
+    Raises InputError if the filter is of no known type, or does not fit the tables.
+    """
+    tables = contents.given
+    if isinstance(given, str):
+        return passing_condition(given, {name: one.matches for name, one in tables.items()})
+    if isinstance(given, Mapping):
+        unknown = [name for name in given if name not in tables]
+        if unknown:
+            raise InputError(f"{NAME}: no match table has the name {unknown[0]!r}; the names are {listed(tables)}")
+        nothing = {name: np.zeros(len(one.matches), bool) for name, one in tables.items()}
+        keys = row_keys_of(contents)
+        each = {name: _of_table(contents, keys, name, of_name) for name, of_name in given.items()}
+        return list((nothing | each).values())
+    if _is_table(given):
+        keys = row_keys_of(contents)
+        mine, others = packed([keys, keys_in(given, keys, NAME)])
+        return np.split(np.isin(mine, others), contents.first_row[1:-1])
+    if len(tables) > 1:
+        raise InputError(f"{NAME}: there are {len(tables)} match tables; give a dict with a Series for each name")
+    return [_flags(given, next(iter(tables.values())))]
+
+
+def filter_text(given: Any) -> str:
+    """What the view says of a filter."""
+    return given if isinstance(given, str) else "chosen rows"
+
+
+def _is_table(given: Any) -> bool:
+    """Whether this is a table, and no column."""
+    if isinstance(given, pd.DataFrame | LazyTable):
+        return True
+    return isinstance(given, ArrowStream) and not isinstance(given, pd.Series) and hasattr(given, "columns")
+
+
+def _of_table(contents: Contents, keys: pd.DataFrame, name: str, given: Any) -> np.ndarray:
+    """Which rows of one match table pass a filter of its own: a table or a Series."""
+    place = list(contents.given).index(name)
+    if not _is_table(given):
+        return _flags(given, contents.given[name])
+    own = keys.drop(columns="submission", errors="ignore").iloc[slice(*contents.first_row[place : place + 2])]
+    mine, others = packed([own, keys_in(given, own, f"{NAME}: {name}")])
+    return np.isin(mine, others)
+
+
+def _flags(given: Any, of: Given) -> np.ndarray:
+    """Which rows of a match table a column of true and false marks."""
+    kind = type(given).__name__
+    if isinstance(given, pd.Series) and not given.index.equals(of.table.index):
+        raise InputError(f"{NAME}: the index of the Series is not that of the match table; make it from that table")
+    try:
+        values = given if isinstance(given, pd.Series) else pd.Series(given)
+    except (TypeError, ValueError):
+        raise InputError(f"{NAME}: is of type {kind}; {TAKEN}") from None
+    if pd.api.types.infer_dtype(values, skipna=True) != "boolean" or kind == "bool":
+        raise InputError(f"{NAME}: is of type {kind} with values of type {values.dtype}; {TAKEN}")
+    if len(values) != len(of.matches):
+        raise InputError(f"{NAME}: has {len(values):,} values; the match table has {len(of.matches):,} rows")
+    return values.astype("boolean").to_numpy(bool, na_value=False)

@@ -24,10 +24,21 @@ from ...tables.messages import listed
 from ...tables.table import Table
 from ..viewer.scripts import PRESENTATION, VIEWER, module_of, viewer_style
 from .contents import Contents, objects_of_rows, positions_by_table, row_of_object
-from .filters import filter_text, passing_rows
-from .messages import Message, chunk, outline, passing, picture
-from .requests import LONGEST_SHOWN, flag_in, identity_of, message_of, object_in, position_in, text_in
-from .tags import Tags, tags_in, tags_table
+from .messages import (
+    LONGEST_SHOWN,
+    Message,
+    chunk,
+    flag_in,
+    identity_of,
+    message_of,
+    object_in,
+    outline,
+    passing,
+    picture,
+    position_in,
+    text_in,
+)
+from .rows import Tags, filter_text, passing_rows, tags_in, tags_table
 
 # The modules of the widget's script, each after those that it imports, and its style sheet.
 MODULES = [*VIEWER, *(f"explorer/assets/{name}.js" for name in ("kernel", "marking", "widget"))]

@@ -156,8 +156,8 @@ def report(
     folder = None if tables is None else Path(tables)
     images_folder = None if images is None else Path(images)
     check_beforehand(page_path, folder, images_folder)
-    from .folder.parquet import files  # imported here, because these need the extra and are slow to import
-    from .sections.provenance import made_with
+    from .folder import files  # imported here, because these need the extra and are slow to import
+    from .sections.headline import made_with
 
     known, named = _sides(truth, submissions)
     inputs = inputs_of(_by_role(known, named))
@@ -193,7 +193,7 @@ def check_beforehand(path: Path, tables: Path | None, images: Path | None) -> No
     `tables` cannot be written, if one would replace the other, or if `images` is no folder.
     """
     check_extra("report", "report")
-    from .folder.parquet import WRITTEN
+    from .folder import WRITTEN
 
     check_file_writable(path)
     if tables is not None:
@@ -215,10 +215,12 @@ def _evaluation_and_page(
     evaluate_all: Callable[[], Evaluation], about: Sequence[tuple[str, str]]
 ) -> tuple[Evaluation, list[Section], str]:
     """Evaluates; returns the evaluation, the sections of the report, and its page."""
-    from .html.document import page  # imported here, because this needs the extra and is slow to import
-    from .html.vega import vega_script
+    from .html.document import (
+        page,  # imported here, because this needs the extra and is slow to import
+        vega_script,
+    )
     from .sections import sections_of
-    from .sections.numbers import heading, lead
+    from .sections.headline import heading, lead
 
     with vega_script() as script:  # another process bundles the script meanwhile
         evaluation = evaluate_all()
@@ -260,7 +262,7 @@ def _check_kept(page: Path, folder: Path | None, inputs: Sequence[Path]) -> None
     """Raises InputError if the report would replace its inputs, write into them, or replace files of no report."""
     check_file_kept(page, inputs)
     if folder is not None:
-        from .folder.parquet import WRITTEN, earlier_tables
+        from .folder import WRITTEN, earlier_tables
 
         check_inputs_kept(folder, inputs, WRITTEN)
         earlier_tables(folder)

@@ -32,8 +32,8 @@ from ...tracking.evaluate import HEADLINE as TRACK_HEADLINE
 from ...tracking.evaluate import Evaluated, evaluated, matches_of
 from ...tracking.poses import PoseResult
 from ...tracking.tracks import TrackResult
-from ..drawing.metric_text import reading
-from ..drawing.submissions_together import together
+from ..drawing.drawn_tables import together
+from ..drawing.wording import reading
 
 # How often a report swaps and draws sequences, and the confidence of its intervals.
 RESAMPLES, CONFIDENCE = 10_000, 0.95
@@ -101,6 +101,11 @@ class Evaluation(NamedTuple):
     def names(self) -> list[str]:
         """The submissions, best first."""
         return [str(name) for name in self.matches["submission"].cat.categories]
+
+    @property
+    def whose(self) -> list[str]:
+        """The column that tables begin with where there are several submissions."""
+        return [] if len(self.names) == 1 else ["submission"]
 
     @property
     def tracked(self) -> dict[str, TrackResult | PoseResult]:

@@ -15,11 +15,9 @@ from ...geometries.joints import BONES
 from ...geometries.poses import pose_columns, pose_joints
 from ...tables.match_sides import check_coordinates
 from ...tables.schema import BOX, FILE_ORDER, PREFIXES, SIDE_PREFIXES, measure_of
-from .bins import rounded_in_bins
-from .extents import DIGITS, decimals, extents, visible
-from .frames import Frames, frames_of
 from .packing import Column, Text, column_of, packed_table, taken, used, valid_text
-from .submissions import Rows, Submission, check_truths, submissions_of, truths_of
+from .places import DIGITS, decimals, extents, rounded_in_bins, visible
+from .rows import Frames, Rows, Submission, check_truths, frames_of, submissions_of, truths_of
 
 # A column of the user's with more different texts is left out, since nobody looks at them one by one.
 MOST_TEXTS = 5000

@@ -8,8 +8,8 @@ import pytest
 
 import spotgeo_frames as sf
 from helpers.report_inputs import many, many_poses
-from spotgeo_frames.presentation.page import chosen_frames
-from spotgeo_frames.presentation.page.chosen_frames import choose_frames
+from spotgeo_frames.presentation.page.sections import shown_frames
+from spotgeo_frames.presentation.page.sections.shown_frames import choose_frames
 
 
 def together(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -26,8 +26,8 @@ def errors_of(matches: pd.DataFrame) -> pd.Series:
 @pytest.fixture
 def little_room(monkeypatch: pytest.MonkeyPatch) -> None:
     """A page with room for 200 sequences and 24,000 rows."""
-    monkeypatch.setattr(chosen_frames, "MOST_SEQUENCES", 200)
-    monkeypatch.setattr(chosen_frames, "MOST_ROWS", 24_000)
+    monkeypatch.setattr(shown_frames, "MOST_SEQUENCES", 200)
+    monkeypatch.setattr(shown_frames, "MOST_ROWS", 24_000)
 
 
 def test_everything_is_chosen_where_it_fits() -> None:
@@ -63,20 +63,20 @@ def test_of_each_submission_the_worst_are_chosen() -> None:
 
 
 def test_of_a_long_sequence_the_frames_with_most_errors_are_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chosen_frames, "MOST_ROWS", 2000)
+    monkeypatch.setattr(shown_frames, "MOST_ROWS", 2000)
     truth, predictions = many(2, n_frames=400, n_objects=3)
     bad = predictions["frame"].between(301, 340) & (predictions["sequence"] == 2)
     page = choose_frames(together({"one": sf.match(truth, predictions[~bad])}))
     frames = page.rows.loc[page.rows["sequence"] == 2, "frame"].unique()
-    assert frames.tolist() == list(range(frames[0], frames[0] + chosen_frames.FRAMES_CHOSEN))
+    assert frames.tolist() == list(range(frames[0], frames[0] + shown_frames.FRAMES_CHOSEN))
     assert frames[0] <= 301
     assert frames[-1] >= 340
-    assert page.n_cut == 2 * (400 - chosen_frames.FRAMES_CHOSEN)
+    assert page.n_cut == 2 * (400 - shown_frames.FRAMES_CHOSEN)
 
 
 def test_fewer_poses_than_points_are_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chosen_frames, "MOST_ROWS", 1000)
-    monkeypatch.setattr(chosen_frames, "ROWS_CHOSEN", 1000)
+    monkeypatch.setattr(shown_frames, "MOST_ROWS", 1000)
+    monkeypatch.setattr(shown_frames, "ROWS_CHOSEN", 1000)
     points, poses = (
         choose_frames(together({"one": sf.match(*make(24), **words)}))
         for make, words in ((many, {}), (many_poses, {"similarity": "oks"}))

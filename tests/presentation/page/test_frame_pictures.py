@@ -15,10 +15,9 @@ from PIL import Image
 import spotgeo_frames as sf
 from helpers.report_inputs import png
 from helpers.scenes import objects
-from spotgeo_frames.presentation.drawing import picture_files
-from spotgeo_frames.presentation.page import frame_pictures
-from spotgeo_frames.presentation.page.chosen_frames import ChosenFrames, choose_frames
-from spotgeo_frames.presentation.page.frame_pictures import Pictures, pictures
+from spotgeo_frames.presentation.drawing import pictures as drawn_pictures
+from spotgeo_frames.presentation.page.sections import shown_frames
+from spotgeo_frames.presentation.page.sections.shown_frames import ChosenFrames, Pictures, choose_frames, pictures
 
 
 def chosen(rows: list[tuple[Any, int]], **columns: list[Any]) -> ChosenFrames:
@@ -94,7 +93,7 @@ OUTSIDE: dict[str, Callable[[Path], str]] = {
 
 @pytest.mark.parametrize("name", OUTSIDE)
 def test_no_picture_outside_the_folder_is_read(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(picture_files, "_opened", lambda path: pytest.fail(f"{path} is opened"))
+    monkeypatch.setattr(drawn_pictures, "_opened", lambda path: pytest.fail(f"{path} is opened"))
     folder = tmp_path / "images"
     folder.mkdir()
     found = pictures(folder, chosen([(1, 1)], file_name=[OUTSIDE[name](folder)]))
@@ -151,7 +150,7 @@ def test_names_of_sequences_that_lead_out_of_the_folder_are_not_followed(tmp_pat
 
 
 def test_missing_damaged_and_small_pictures_are_told_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(picture_files, "MOST_PIXELS", 100_000)
+    monkeypatch.setattr(drawn_pictures, "MOST_PIXELS", 100_000)
     written(tmp_path, "1/1.png")
     (tmp_path / "1" / "2.png").write_bytes(png(640, 480)[:200])
     (tmp_path / "1" / "3.png").write_bytes(b"GIF89a, it is no PNG")
@@ -172,8 +171,8 @@ def test_missing_damaged_and_small_pictures_are_told_once(tmp_path: Path, monkey
     [("small", "is 28 x 48 px, too small for its truths"), ("large", "has 1000 x 1000 pixels, too many to draw")],
 )
 def test_the_warning_says_what_is_wrong(name: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(picture_files, "MOST_PIXELS", 100_000)
-    monkeypatch.setattr(frame_pictures, "small_picture", lambda path: pytest.fail(f"{path} is unpacked"))
+    monkeypatch.setattr(drawn_pictures, "MOST_PIXELS", 100_000)
+    monkeypatch.setattr(shown_frames, "small_picture", lambda path: pytest.fail(f"{path} is unpacked"))
     path = written(tmp_path, "1/1.png", *((28, 48) if name == "small" else (1000, 1000)))
     warning = f"images: 1 of 1 frames are drawn without a picture: {path}: {text}"
     assert pictures(tmp_path, chosen([(1, 1)])) == Pictures({}, 0, warning)
@@ -189,7 +188,7 @@ def test_every_sequence_has_pictures_of_its_worst_frames_where_not_all_fit(
     assert page.sequences == [1, 2]
     [size] = {len(one["url"]) for one in pictures(tmp_path, page).of_frames.values()}
     for room, expected in ((1, [1]), (2, [1, 4]), (3, [1, 2, 4]), (4, [1, 2, 3, 4])):
-        monkeypatch.setattr(frame_pictures, "MOST_BYTES", room * size)
+        monkeypatch.setattr(shown_frames, "MOST_BYTES", room * size)
         found = pictures(tmp_path, page)
         assert (sorted(found.of_frames), found.n_left_out, found.warning) == (expected, 5 - room, None)
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from spotgeo_frames.presentation.viewer.bins import rounded_in_bins
+from spotgeo_frames.presentation.viewer.places import rounded_in_bins
 
 EDGES = {"measure": np.linspace(0, 1, 41), "x": np.linspace(0, 99, 17), "offset": np.linspace(-1, 1, 42)}
 

@@ -15,7 +15,7 @@ from helpers.report_inputs import many, many_boxes, many_poses
 from helpers.scenes import SCENES, objects
 from spotgeo_frames.geometries.joints import COCO_SIGMAS
 from spotgeo_frames.geometries.poses import whole_poses
-from spotgeo_frames.presentation.viewer.ignored import with_ignored
+from spotgeo_frames.presentation.viewer.rows import with_ignored
 from spotgeo_frames.presentation.viewer.view import MOST_TEXTS, View, view_of
 
 DISTANCE = "distance, px"

@@ -1,7 +1,7 @@
-"""The charts of tables, by Altair: those of the page.
+"""The charts of tables, by Altair: those of the page and of notebooks.
 
-In come tables of the other rooms; out come specifications of Vega-Lite with their data. A module a subject: its rows of
-plain values, then the chart of them. encodings.py has the colours, axes and tooltips that all share, and names.py the
-names of submissions as charts show them. The names of fields are fixed in these modules; names from the user's data
-appear only as data or options of a chart, never in an expression that Vega evaluates.
+In come tables of the other rooms; out come specifications of Vega-Lite with their data. of_places.py and of_tables.py
+make rows of plain values, then the chart of them; parts.py has what all share, and in_notebooks.py what notebooks add.
+The names of fields are fixed in these modules; names from the user's data appear only as data or options of a chart,
+never in an expression that Vega evaluates.
 """

@@ -14,11 +14,17 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from ....matching.noted_rule import distance_rule
+from ....matching.rule import Rule
 from ....support.errors import InputError
 from ....support.texts import label
 from ....tables.messages import counted
-from .encodings import FAINT, Drawing
-from .names import Rows
+from ....tables.schema import measure_of
+from ....tables.table import Table
+from .. import drawn_tables
+from ..wording import title
+from . import of_places, of_tables
+from .parts import FAINT, Drawing, Rows, short_names, shown_name
 
 # The width of a chart, and of one of several side by side (px).
 WIDTH, NARROW = 440, 300
@@ -28,6 +34,12 @@ OWN_SCALES: dict[str, Any] = dict.fromkeys(["color", "fill", "strokeDash", "yOff
 
 # The most rows that Altair embeds in a chart.
 MOST_ROWS = 5_000
+
+# Differences are marked as sure where the adjusted p-value is below 1 minus this.
+CONFIDENCE = 0.95
+
+# The most categories whose lines are drawn; those with the lowest average precision are the ones to see.
+MOST_CATEGORIES = 8
 
 
 def notebook_chart(drawing: Drawing, width: int = WIDTH, has_legend: bool = True) -> Any:
@@ -66,8 +78,10 @@ def _title(drawing: Drawing) -> Any:
     return alt.TitleParams(text=alt.ExprRef(f"{about} + picked"))
 
 
-def nothing_to_draw(why: str) -> Any:
-    """An empty chart that says why it is empty."""
+def shown(drawing: Drawing | None, why: str) -> Any:
+    """The chart of a drawing, or an empty chart that says why there is none."""
+    if drawing is not None:
+        return notebook_chart(drawing)
     said = alt.Chart(alt.InlineData(values=[{"why": why}])).mark_text(color=FAINT).encode(text="why:N")
     return said.properties(width=WIDTH, height=60)
 
@@ -132,3 +146,146 @@ def _with_rows(chart: Any, data: Mapping[str, Rows]) -> Any:
 def _known(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row with None for what JSON has no number for."""
     return {name: value if not isinstance(value, float) or np.isfinite(value) else None for name, value in row.items()}
+
+
+def recall_map(matches: Table, bins: int) -> Any:
+    """The map of recall of a match table."""
+    bins = drawn_tables.count_to_draw(bins, "bins", "charts")
+    drawing = of_places.recall_map(*of_submissions(drawn_tables.matches_to_draw(matches, "charts", 4)), bins)
+    return shown(drawing, "no truths")
+
+
+def distances(matches: Table, bins: int) -> Any:
+    """The histogram of the distances, or of the similarities, of a match table."""
+    bins = drawn_tables.count_to_draw(bins, "bins", "charts")
+    table, names = of_submissions(drawn_tables.matches_to_draw(matches, "charts", 4))
+    has_any = table[measure_of(table)].notna().any()
+    return shown(of_places.measures(table, names, _rule(table), bins) if has_any else None, "no true positives")
+
+
+def residuals(matches: Table, tau: float | None) -> Any:
+    """The map of predicted minus true coordinates of a match table."""
+    table = drawn_tables.matches_to_draw(matches, "charts", 4)
+    rule = distance_rule(table, ["tau"], tau)
+    drawn_tables.check_offsets(table, "charts")
+    tau, farthest = rule.largest_cost, table["distance"].max()
+    if farthest > tau * (1 + 1e-9):  # they would have no bin
+        problem = f"tau is {tau:g}, but there are true positives at distances up to {farthest:.4g}"
+        raise InputError(f"charts: {problem}; give the tau that the table was matched with")
+    table, names = of_submissions(table)
+    bins = min(of_places.RESIDUAL_BINS, int((MOST_ROWS / (len(names) + 1)) ** 0.5))
+    drawing = of_places.residuals(table, names, rule, bins - 1 + bins % 2)  # an odd count has a bin around 0
+    return shown(drawing, "no true positives")
+
+
+def _rule(table: pd.DataFrame) -> Rule:
+    """The rule as far as the notes of a table tell it."""
+    if measure_of(table) == "distance":
+        return distance_rule(table, needs=())
+    notes = table.attrs
+    # Where the threshold was lost, the pairs show from where on to draw.
+    threshold = notes.get("threshold", float(np.floor(table["similarity"].min() * 20) / 20))
+    name, own_distance = str(notes.get("rule", "similarity")), "unit" in notes
+    return Rule(name, threshold=threshold, head_sizes=notes.get("head_sizes"), own_distance=own_distance)
+
+
+def error_costs(costs: Table) -> Any:
+    """The chart of the table that `error_costs` returned."""
+    table, metric = drawn_tables.costs_to_draw(costs, "charts")
+    return shown(of_tables.error_costs(*of_submissions(table), metric), f"no gain in {title(metric)} is known")
+
+
+def metric_by_slice(intervals: Table, metric: str | None) -> Any:
+    """The chart of a metric in the table that `intervals` returned."""
+    rows, by, metric = drawn_tables.intervals_to_draw(intervals, metric, "charts")
+    by = [name for name in by if name != "submission"]
+    slices = [shown_name(name) for name in drawn_tables.slice_names(rows, by)]
+    has_any = rows["estimate"].notna().any()
+    drawing = of_tables.estimates_by_slice(*of_submissions(rows), slices, ", ".join(by), metric) if has_any else None
+    return shown(drawing, f"no values of {metric}" if len(rows) else f"no rows of {metric}")
+
+
+def forest(pairs: Table, metric: str | None) -> Any:
+    """The chart of a metric in the table `pairs` that `compare` returned."""
+    rows, metric = drawn_tables.pairs_to_draw(pairs, metric, "charts")
+    by = [str(name) for name in rows.columns[: list(rows.columns).index("a")]]
+    slices = [f", {name}" for name in drawn_tables.slice_names(rows, by)] if by else [""] * len(rows)
+    a, b = (rows[side].map(label).tolist() for side in "ab")
+    submissions = list(dict.fromkeys(name for pair in zip(a, b, strict=True) for name in pair))
+    short = dict(zip(submissions, short_names(submissions), strict=True))
+    sides = zip(a, b, drawn_tables.mean_names(rows), slices, strict=True)
+    names = [f"{short[one]} − {short[other]}{of}{where}" for one, other, of, where in sides]
+    return shown(of_tables.forest(rows, names, metric, CONFIDENCE), f"no rows of {metric}")
+
+
+def sweep_curves(curve: Table) -> Any:
+    """The two charts of the table `curve` that `sweep` returned."""
+    table, metric, limit, unit = drawn_tables.sweep_to_draw(curve, "charts")
+    table, names = of_submissions(table.reset_index(drop=True))
+    limits = [f"{limit} {label(value)}{unit}" for value in table[limit]] if limit else [""] * len(table)
+    if len({*limits}) > 1:  # a line for each
+        whole = names if len(names) > 1 else []
+        lines = [f"{name}, {of}" if whole else of for name, of in zip(table["submission"], limits, strict=True)]
+        names = list(dict.fromkeys(lines))
+        table = table.assign(submission=pd.Categorical(lines, categories=names))
+    if not len(table):
+        return shown(None, "no score thresholds")
+    best = pd.concat([drawn_tables.best_of(rows, metric) for _, rows in table.groupby("submission", observed=True)])
+    drawn = thinned(table, best.index)
+    return side_by_side([of_tables.by_threshold(drawn, best, names, metric), of_tables.by_recall(drawn, names)])
+
+
+def hota_curve(curve: Table) -> Any:
+    """The chart of the table `curve` that `track` or `pose` returned; of several submissions, one for each metric."""
+    rows, names = of_submissions(drawn_tables.hota_to_draw(curve, "charts"))
+    if not rows["HOTA"].notna().any():
+        return shown(None, "nothing was tracked")
+    if len(names) == 1:
+        return notebook_chart(of_tables.metrics_over_alpha(rows))
+    return side_by_side([of_tables.hota_curve(rows, names, metric) for metric in of_tables.METRICS])
+
+
+def precision_recall(curve: Table, threshold: float | None) -> Any:
+    """The chart of the table `curve` of average precision."""
+    rows, names = of_submissions(drawn_tables.precision_to_draw(curve, "charts"))
+    if not len(rows):
+        return shown(None, "no truths")
+    lines = {
+        (name, line): values
+        for name in names
+        for line, values in _lines(rows[rows["submission"] == name], threshold).items()
+    }
+    every = -(-sum(map(len, lines.values())) // MOST_ROWS)
+    only, short = len(names) == 1, dict(zip(names, short_names(names), strict=True))
+    drawn = [
+        {
+            "submission": short[name],
+            "threshold": shown_name(f"{line}, AP {values.mean():.2f}" if only else line),
+            "recall": recall,
+            "precision": precision,
+        }
+        for (name, line), values in lines.items()
+        for recall, precision in values.iloc[::every].items()
+    ]
+    return notebook_chart(_of_lines(drawn, threshold))
+
+
+def _lines(rows: pd.DataFrame, threshold: float | None) -> dict[str, pd.Series]:
+    """The lines of one submission, by their names; those of categories with the lowest average precision."""
+    if not len(rows):
+        return {}
+    if threshold is None:
+        return drawn_tables.mean_lines(rows)
+    return dict([*drawn_tables.category_lines(rows, threshold, "charts").items()][:MOST_CATEGORIES])
+
+
+def _of_lines(rows: Rows, threshold: float | None) -> Drawing:
+    """The chart of rows of lines of submissions: in dashes at thresholds, or in colours by category."""
+    about = of_tables.ABOUT_PRECISION if threshold is None else f"Precision over recall at {threshold:.2f}, by category"
+    names, lines = (list(dict.fromkeys(row[field] for row in rows)) for field in ("submission", "threshold"))
+    if threshold is None and len(names) > 1:
+        return of_tables.precision_lines(rows, names, lines, about)
+    # Lines in colours can be told apart more easily, so they have them where the submissions need none.
+    turned = [row | {"submission": row["threshold"], "threshold": row["submission"]} for row in rows]
+    titles = (of_tables.OF_THRESHOLD if threshold is None else "category", "submission")
+    return of_tables.precision_lines(turned, lines, names, about, titles)

@@ -1,45 +1,25 @@
-"""The sections of the page: a module each, in the order of SECTIONS.
+"""The sections of the page, in the order of SECTIONS.
 
 In comes an Evaluation; out comes a Section: the blocks that the page shows from top to bottom, and the tables behind
-them for the folder of Parquet; or None where the data have nothing for it. A new section is a module here, with its
-function `section` and, in TABLES, its tables and what a row of each is; and its name in SECTIONS. provenance.py is the
-foot of the page.
+them for the folder of Parquet; or None where the data have nothing for it. A new section is a function here and in
+SECTIONS; what a row of its tables is stands in TABLES of folder.py.
 """
 
 from ..evaluation import Evaluation
 from ..html.blocks import Section
-from . import (
-    changed,
-    comparison,
-    errors,
-    frames,
-    hota,
-    identities,
-    numbers,
-    places,
-    precision,
-    slices,
-    suspicions,
-    thresholds,
-)
+from .breakdown import errors, identities, slices
+from .comparisons import changed, comparison
+from .curves import hota, places, precision, thresholds
+from .headline import numbers, suspicions
+from .shown_frames import frames
 
 SECTIONS = [
-    suspicions,
-    numbers,
-    comparison,
-    changed,
-    precision,
-    hota,
-    errors,
-    identities,
-    places,
-    thresholds,
-    slices,
-    frames,
+    *(suspicions, numbers, comparison, changed, precision, hota),
+    *(errors, identities, places, thresholds, slices, frames),
 ]
 
 
 def sections_of(evaluation: Evaluation) -> list[Section]:
     """The sections that the data have something for."""
-    made = (module.section(evaluation) for module in SECTIONS)
+    made = (section(evaluation) for section in SECTIONS)
     return [section for section in made if section is not None]

@@ -1,17 +1,74 @@
-"""The truths and predictions in match tables of one or several submissions: which rows they are, and in which order."""
+"""The frames, truths and predictions in match tables of one or several submissions, in the viewer's order.
+
+Frames are in the order of their sequences, then of their numbers. Crowds and the predictions that they explain count
+nowhere and are no rows of a match table; they become some, marked by a column `ignored`.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from ...support.arrays import pack
+from ...matching.crowds import crowd_flags
+from ...support.arrays import frame_keys, grouped, ordinals, pack, row_keys
 from ...support.errors import InputError
+from ...tables.columns import columns_of
 from ...tables.messages import counted, first_keys
-from ...tables.schema import BOX, FILE_ORDER, FN, FP, PREFIXES, TP, frame_columns
-from .frames import Frames
+from ...tables.schema import (
+    BOX,
+    FILE_ORDER,
+    FN,
+    FP,
+    FRAME_KEY,
+    OBJECT_KEY,
+    OUTCOMES,
+    PREFIXES,
+    SIDE_PREFIXES,
+    TP,
+    frame_columns,
+)
 from .packing import Column, Text, same, taken
+
+
+class Frames(NamedTuple):
+    """The frames of the N rows of match tables.
+
+    Attributes
+    ----------
+    of_row
+        (N,), the position of each row's frame.
+    first
+        For each frame, the first of its rows.
+    sequence
+        For each frame, the position of its sequence in `sequences`.
+    sequences
+        The names of the sequences.
+    """
+
+    of_row: np.ndarray
+    first: np.ndarray
+    sequence: np.ndarray
+    sequences: list[Any]
+
+
+def frames_of(matches: pd.DataFrame, sequences: Sequence[Any] | None = None) -> Frames:
+    """The frames of match tables, which all joints of a frame share.
+
+    `sequences` are all their sequences in the order to show them, None for the order of their names.
+    """
+    keys = matches[FRAME_KEY]
+    frame, first = grouped(row_keys(keys, FRAME_KEY))
+    sequence, first_frame = grouped(row_keys(keys.take(first), ["sequence"]))
+    names = keys["sequence"].take(first[first_frame]).tolist()
+    if sequences is None:
+        return Frames(frame, first, sequence, names)
+    shown = {name: position for position, name in enumerate(sequences)}
+    sequence = np.array([shown[name] for name in names], np.int64)[sequence]
+    order = np.argsort(sequence, kind="stable")
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    return Frames(place[frame], first[order], sequence[order], list(sequences))
 
 
 class Rows(NamedTuple):
@@ -106,3 +163,44 @@ def _difference(matches: pd.DataFrame, rows: np.ndarray, others: np.ndarray, nam
         return f"{name}: the truths of a frame are in another order than in the tables before it; {advice}"
     problem = f"{counted(int(odd.sum()), 'truth')} in this table or in those before it, but not in both"
     return f"{name}: {problem}; {advice}: {first_keys(both, odd, key)}"
+
+
+def with_ignored(matches: pd.DataFrame, truth: pd.DataFrame, predictions: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Match tables with rows for crowds and for predictions that have none, marked by a column `ignored`.
+
+    `matches` are those of one or several submissions, with a column `submission`. `truth` and the `predictions` of each
+    submission are the tables of objects that were matched; whole poses have their joints as columns. Frames that a
+    match table does not have stay away. Without crowds the match tables are returned as they are.
+    """
+    is_crowd = crowd_flags(columns_of(truth)) if "crowd" in truth else np.zeros(len(truth), bool)
+    if not is_crowd.any():
+        return matches
+    parts = [matches.assign(ignored=matches.get("ignored", False))]
+    for name in matches["submission"].cat.categories:
+        mine = matches[(matches["submission"] == name).to_numpy(bool)]
+        sides = truth[is_crowd], predictions[name]
+        for objects, prefix, outcome in zip(sides, SIDE_PREFIXES, (FN, FP), strict=True):
+            rows = _rows(_unlisted(objects, mine, prefix), mine, prefix)
+            parts.append(rows.assign(submission=name, outcome=OUTCOMES[outcome], ignored=True))
+    together = pd.concat([part for part in parts if len(part)], ignore_index=True)
+    answer = together[parts[0].columns].astype({name: matches[name].dtype for name in ("submission", "outcome")})
+    answer.attrs = matches.attrs
+    return answer
+
+
+def _unlisted(objects: pd.DataFrame, matches: pd.DataFrame, prefix: str) -> pd.DataFrame:
+    """The objects that are no rows of a match table, of those in its frames."""
+    keys, known = frame_keys([objects, matches])
+    listed = matches[matches[f"{prefix}object"].notna()].rename(columns={f"{prefix}object": "object"})
+    columns = [name for name in (*OBJECT_KEY, "joint") if name in objects]
+    numbered = [ordinals([objects[name], listed[name].astype(objects[name].dtype)]) for name in columns]
+    spans = [span for _, span in numbered]
+    mine, others = (pack([codes[side] for codes, _ in numbered], spans) for side in (0, 1))
+    return objects[np.isin(keys, known) & ~np.isin(mine, others)]
+
+
+def _rows(objects: pd.DataFrame, matches: pd.DataFrame, prefix: str) -> pd.DataFrame:
+    """Objects with the names of columns that a match table has."""
+    key = [name for name in (*FRAME_KEY, "joint") if name in objects]
+    carried = {name: f"{prefix}{name}" for name in map(str, objects) if f"{prefix}{name}" in matches}
+    return objects[[*key, *carried]].rename(columns=carried)

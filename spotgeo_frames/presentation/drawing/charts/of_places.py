@@ -4,6 +4,7 @@ With several submissions, the reader picks the one whose places are shown.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -13,22 +14,23 @@ from ....geometries.points import offsets
 from ....matching.rule import Rule
 from ....scoring.match_sums import share
 from ....tables.schema import TP, measure_of
-from ..image_plane import offset_reach, recall_grid
-from ..metric_text import with_unit
-from ..rule_texts import measure_limits, measure_name, measure_range, measure_title, unit_of_distances
-from .encodings import (
+from ..drawn_tables import offset_reach, recall_grid
+from ..wording import measure_limits, measure_name, measure_range, measure_title, unit_of_distances, with_unit
+from .parts import (
     INK,
     NOTHING,
     OF_SUBMISSION,
     SERIES,
     Condition,
     Drawing,
+    Rows,
     bounded,
+    by_name,
     of_picked,
     pixel_axis,
+    short_names,
     tooltips,
 )
-from .names import Rows, by_name, short_names
 
 # The counts of bins of the histogram of distances or similarities, of bins along each axis of residuals, and of columns
 # of the map.
@@ -38,44 +40,38 @@ MEASURE_BINS, RESIDUAL_BINS, MAP_COLUMNS = 40, 41, 16
 def recall_map(matches: pd.DataFrame, names: Sequence[str], bins: int = MAP_COLUMNS) -> Drawing | None:
     """The map of recall over the image plane, with so many columns; None without truths."""
     places, ratio = _recall_cells(matches, names, bins)
-    return _recall_map(places, ratio, short_names(names)) if places else None
-
-
-def _recall_map(places: Rows, ratio: float, names: Sequence[str]) -> Drawing:
-    """The map of cells that have truths."""
+    if not places:
+        return None
     scale = alt.Scale(scheme="viridis", domain=[0, 1])
     legend = alt.Legend(format=".0%", gradientLength=200, values=[0, 0.25, 0.5, 0.75, 1])
-    chart = (
-        alt.Chart(alt.NamedData("places"))
-        .mark_rect()
-        .encode(
-            x=pixel_axis(alt.X, "x", "x, px"),
-            x2="x2:Q",
-            y=pixel_axis(alt.Y, "y", "y, px", reverse=True),
-            y2="y2:Q",
-            color=alt.Color("recall:Q", title="recall", scale=scale, legend=legend),
-            tooltip=tooltips(
-                ("recall:Q", "recall", ".1%"),
-                ("found:Q", "found", ","),
-                ("truths:Q", "truths", ","),
-                ("x:Q", "x from, px", ".5~g"),
-                ("x2:Q", "x to, px", ".5~g"),
-                ("y:Q", "y from, px", ".5~g"),
-                ("y2:Q", "y to, px", ".5~g"),
-            ),
-        )
-    )
-    about, filters = "Recall over the image plane", [OF_SUBMISSION, *_within("truth_centre_x", "truth_centre_y")]
-    return Drawing(
-        of_picked(chart, names),
-        {"places": places},
-        about,
-        ratio=bounded(ratio),
-        background=NOTHING,
-        picks=names,
-        filters=filters,
-        zooms=True,
-    )
+    color = alt.Color("recall:Q", title="recall", scale=scale, legend=legend)
+    told = [("recall:Q", "recall", ".1%"), ("found:Q", "found", ","), ("truths:Q", "truths", ",")]
+    x, y = pixel_axis(alt.X, "x", "x, px"), pixel_axis(alt.Y, "y", "y, px", reverse=True)
+    chart = of_picked(_cells("places", x, y, color, [*told, *_sides_told(", px", ".5~g")]), names)
+    filters = _within("truth_centre_x", "truth_centre_y")
+    about, ratio = "Recall over the image plane", bounded(ratio)
+    return _map(chart, {"places": places}, about, ratio, names, filters)
+
+
+def _cells(data: str, x: Any, y: Any, color: Any, told: Sequence[tuple[str, str, str]]) -> Any:
+    """The cells of a grid, in colours; `told` are the fields of tooltips."""
+    cells = alt.Chart(alt.NamedData(data)).mark_rect()
+    return cells.encode(x=x, x2="x2:Q", y=y, y2="y2:Q", color=color, tooltip=tooltips(*told))
+
+
+def _sides_told(px: str, form: str) -> list[tuple[str, str, str]]:
+    """The sides of a cell for tooltips, with their unit."""
+    ends = {"": "from", "2": "to"}
+    return [(f"{axis}{end}:Q", f"{axis} {word}{px}", form) for axis in "xy" for end, word in ends.items()]
+
+
+def _map(
+    chart: Any, data: dict[str, Rows], about: str, ratio: float, names: Sequence[str], filters: Sequence[Condition]
+) -> Drawing:
+    """The drawing of cells, of one submission at a time; a click on a cell shows what it counts."""
+    filters = [OF_SUBMISSION, *filters]
+    picks = short_names(names)
+    return Drawing(chart, data, about, ratio=ratio, background=NOTHING, picks=picks, filters=filters, zooms=True)
 
 
 def _within(x: str, y: str) -> list[Condition]:
@@ -85,19 +81,24 @@ def _within(x: str, y: str) -> list[Condition]:
 
 def _recall_cells(matches: pd.DataFrame, names: Sequence[str], columns: int) -> tuple[Rows, float]:
     """Recall in each cell of the image that has truths, and the ratio of the image's height to its width."""
-    rows, ratio = [], 1.0
+    rows: Rows = []
+    ratio = 1.0
     for name, table in by_name(matches, names):
         grid = recall_grid(table, columns)
         if grid is None:
             continue
         ratio = float(share(np.ptp(grid.y_edges), np.ptp(grid.x_edges), nothing=1.0))
-        recall = grid.recall
         x, y = (_bounds(_widened(edges)) for edges in (grid.x_edges, grid.y_edges))
-        for column, row in np.argwhere(grid.n_truth > 0).tolist():
-            n_truth, n_found = int(grid.n_truth[column, row]), int(grid.n_found[column, row])
-            numbers = {"recall": float(recall[column, row]), "found": n_found, "truths": n_truth}
-            sides = {"x": x[column][0], "x2": x[column][1], "y": y[row][0], "y2": y[row][1]}
-            rows.append({"submission": name, **sides, **numbers})
+        rows += [
+            {
+                "submission": name,
+                **_box(x[at[0]], y[at[1]]),
+                "recall": float(grid.recall[at]),
+                "found": int(grid.n_found[at]),
+                "truths": int(grid.n_truth[at]),
+            }
+            for at in map(tuple, np.argwhere(grid.n_truth > 0).tolist())
+        ]
     return rows, ratio
 
 
@@ -145,52 +146,36 @@ def measures(matches: pd.DataFrame, names: Sequence[str], rule: Rule, bins: int 
     What the rule does not know of its limits is left out. None without true positives.
     """
     hits = _hits(matches, names, rule, bins)
-    return _measures(hits, short_names(names), rule) if hits else None
-
-
-def _measures(hits: Rows, names: Sequence[str], rule: Rule) -> Drawing:
-    """The histogram of counted true positives."""
-    title, low, high = measure_title(rule), hits[0]["from"], hits[-1]["to"]
+    if not hits:
+        return None
+    low, high = hits[0]["from"], hits[-1]["to"]
     unit = unit_of_distances(rule.unit) if rule.by_distance else ""
-    bars = (
-        alt.Chart(alt.NamedData("hits"))
-        .mark_bar(color=SERIES[0])
-        .encode(
-            x=alt.X(
-                "from:Q",
-                bin="binned",
-                title=title,
-                scale=alt.Scale(domain=[low, low + (high - low) * 1.02], nice=False),
-            ),
-            x2="to:Q",
-            y=alt.Y("n:Q", title="true positives", axis=alt.Axis(tickMinStep=1)),
-            tooltip=tooltips(
-                ("from:Q", with_unit("from", unit), ".4~g"),
-                ("to:Q", with_unit("to", unit), ".4~g"),
-                ("n:Q", "true positives", ","),
-            ),
-        )
+    scale = alt.Scale(domain=[low, low + (high - low) * 1.02], nice=False)
+    told = [(f"{end}:Q", with_unit(end, unit), ".4~g") for end in ("from", "to")]
+    bars = alt.Chart(alt.NamedData("hits")).mark_bar(color=SERIES[0])
+    bars = bars.encode(
+        x=alt.X("from:Q", bin="binned", title=measure_title(rule), scale=scale),
+        x2="to:Q",
+        y=alt.Y("n:Q", title="true positives", axis=alt.Axis(tickMinStep=1)),
+        tooltip=tooltips(*told, ("n:Q", "true positives", ",")),
     )
     limits = [{"at": at, "limit": text} for at, text in measure_limits(rule)]
     texts = [text for _, text in measure_limits(rule)]
     colors = alt.Scale(domain=texts, range=[SERIES[1], SERIES[3]][-len(texts) :])
     dashes = alt.Scale(domain=texts, range=[[5, 3], [1, 0]][-len(texts) :])
     legend = alt.Legend(columns=1, symbolType="stroke", labelLimit=260)
-    rules = (
-        alt.Chart(alt.NamedData("limits"))
-        .mark_rule(strokeWidth=2)
-        .encode(
-            x="at:Q",
-            color=alt.Color("limit:N", title=None, scale=colors, legend=legend),
-            strokeDash=alt.StrokeDash("limit:N", title=None, scale=dashes),
-            tooltip=alt.Tooltip("limit:N", title="limit"),
-        )
+    rules = alt.Chart(alt.NamedData("limits")).mark_rule(strokeWidth=2)
+    rules = rules.encode(
+        x="at:Q",
+        color=alt.Color("limit:N", title=None, scale=colors, legend=legend),
+        strokeDash=alt.StrokeDash("limit:N", title=None, scale=dashes),
+        tooltip=alt.Tooltip("limit:N", title="limit"),
     )
-    about = f"The true positives by their {measure_name(rule)}"
     column = "distance" if rule.by_distance else "similarity"
     filters = [OF_SUBMISSION, {"column": column, "from": "from", "to": "to"}]
     chart, data = of_picked(bars, names) + rules, {"hits": hits, "limits": limits}
-    return Drawing(chart, data, about, picks=names, filters=filters)
+    about = f"The true positives by their {measure_name(rule)}"
+    return Drawing(chart, data, about, picks=short_names(names), filters=filters)
 
 
 def _hits(matches: pd.DataFrame, names: Sequence[str], rule: Rule, bins: int) -> Rows:
@@ -215,44 +200,22 @@ def residuals(matches: pd.DataFrame, names: Sequence[str], rule: Rule, bins: int
     y, and their unit is not known. None without true positives.
     """
     cells, means = _offset_cells(matches, names, _offset_edges(offset_reach(matches, rule), bins))
-    return _residuals(cells, means, short_names(names), rule) if cells else None
-
-
-def _residuals(cells: Rows, means: Rows, names: Sequence[str], rule: Rule) -> Drawing:
-    """The map of counted true positives."""
-    px = "" if rule.own_distance else ", px"
+    if not cells:
+        return None
+    px, form = "" if rule.own_distance else ", px", "+.3~g"
     x = pixel_axis(alt.X, "x", f"predicted − true x{px}")
     y = pixel_axis(alt.Y, "y", f"predicted − true y{px}", reverse=True)
     scale, legend = alt.Scale(type="sqrt", scheme="viridis"), alt.Legend(gradientLength=200)
-    heat = (
-        alt.Chart(alt.NamedData("cells"))
-        .mark_rect()
-        .encode(
-            x=x,
-            x2="x2:Q",
-            y=y,
-            y2="y2:Q",
-            color=alt.Color("n:Q", title="true positives", scale=scale, legend=legend),
-            tooltip=tooltips(
-                ("n:Q", "true positives", ","),
-                ("x:Q", f"x from{px}", "+.3~g"),
-                ("x2:Q", f"x to{px}", "+.3~g"),
-                ("y:Q", f"y from{px}", "+.3~g"),
-                ("y2:Q", f"y to{px}", "+.3~g"),
-            ),
-        )
-    )
-    mean = (
-        alt.Chart(alt.NamedData("means"))
-        .mark_point(shape="cross", filled=True, size=160, opacity=1, color=SERIES[3], stroke="white")
-        .encode(x=x, y=y, tooltip=tooltips(("x:Q", f"mean in x{px}", "+.3~g"), ("y:Q", f"mean in y{px}", "+.3~g")))
-    )
+    color = alt.Color("n:Q", title="true positives", scale=scale, legend=legend)
+    heat = _cells("cells", x, y, color, [("n:Q", "true positives", ","), *_sides_told(px, form)])
+    mean = alt.Chart(alt.NamedData("means"))
+    mean = mean.mark_point(shape="cross", filled=True, size=160, opacity=1, color=SERIES[3], stroke="white")
+    mean = mean.encode(x=x, y=y, tooltip=tooltips(*((f"{axis}:Q", f"mean in {axis}{px}", form) for axis in "xy")))
     ring = alt.Chart(alt.NamedData("ring")).mark_line(color=INK, strokeWidth=1)
     chart = of_picked(heat, names) + of_picked(mean, names) + ring.encode(x=x, y=y, order="order:Q")
     about = f"Predicted minus true coordinates of the true positives{'' if rule.own_distance else ', and tau'}"
     data = {"cells": cells, "means": means, "ring": [] if rule.image_tau is None else _circle(rule.image_tau)}
-    filters = [OF_SUBMISSION, *_within("offset_x", "offset_y")]
-    return Drawing(chart, data, about, ratio=1.0, background=NOTHING, picks=names, filters=filters, zooms=True)
+    return _map(chart, data, about, 1.0, names, _within("offset_x", "offset_y"))
 
 
 def _offset_cells(matches: pd.DataFrame, names: Sequence[str], edges: np.ndarray) -> tuple[Rows, Rows]:

@@ -1,18 +1,39 @@
-"""The JSON that the commands print for programs."""
+"""What a command answers: its text for people and its JSON for programs; and what `--out` keeps of it."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from ..support.addresses import shown
 from ..support.texts import bins_as_text, plain_value
 from ..tables.columns import Columns, columns_of
+from .printing import one_line
+from .submissions import Submission
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+class Answer(NamedTuple):
+    """The answer of a command: functions that return its text, and what `--json` prints; one of them is called.
+
+    `complaints` are the lines on standard error that go with the JSON, and `status` is the exit status.
+    """
+
+    text: Callable[[], str]
+    json: Callable[[], str] = str
+    complaints: Iterable[str] = ()
+    status: int = 0
+
+
+def heading(submission: Submission, truth: str | Path, rule: str) -> str:
+    """The line above the text of an answer: what was evaluated, and how."""
+    return one_line(f"{submission.shown} against {shown(truth)}, {rule}")
 
 
 def plain_rows(table: pd.DataFrame | Columns) -> list[dict[str, Any]]:
@@ -63,3 +84,38 @@ def formatted(answer: Mapping[str, Any]) -> str:
 def _escaped(line: str) -> str:
     """A line of JSON with its unprintable characters, all of which stand in strings, as JSON escapes them."""
     return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in line)
+
+
+def check_out(out: Path | None, inputs: Iterable[Path]) -> None:
+    """Raises InputError if the folder cannot be written to, or holds an input or anything but an earlier result.
+
+    Nothing is checked without a folder.
+    """
+    if out is not None:
+        from ..presentation.folders.saving import (
+            check_target,  # imported only here, as below: without a folder nobody saves
+        )
+
+        check_target(out, [*inputs])
+
+
+def keep(
+    out: Path | None,
+    command: str,
+    result: Any,
+    answer: str,
+    read: Mapping[str, pd.DataFrame | Columns | None],
+    beside: Mapping[str, pd.DataFrame] | None = None,
+    **notes: str,
+) -> None:
+    """Saves a result to the folder, with the answer, the JSON that `--json` prints; does nothing without a folder.
+
+    `beside` are further tables. `read` are the tables that were read, by their roles, such as truth. The names and
+    digests of their files go into the metadata of each table, and so do those of the `notes` that are not empty. Raises
+    InputError if a file cannot be written.
+    """
+    if out is not None:
+        from ..presentation.folders.saving import save_result
+
+        known = {name: note for name, note in notes.items() if note}
+        save_result(result, out, read, beside, {f"{command}.json": f"{answer}\n"}, known)

@@ -1,30 +1,40 @@
-"""The section of headline numbers with their intervals; and the heading of the page, which tells the first of them."""
+"""The top of the page: its heading and first sentences, suspected mistakes, and headline numbers with intervals.
 
+The foot of the page is here, too: the files that were read, with digests, the rule, and the versions of packages.
+"""
+
+import platform
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from ....analysis.mistakes.checking import check
+from ....matching.rule import Rule
 from ....scoring.few_sequences import held_in
 from ....scoring.registry import METRICS
-from ....support.texts import DASH
+from ....support.packages import __version__
+from ....support.texts import DASH, name_as_text
+from ....tables.annotations import Annotations
+from ....tables.inputs import Input
 from ....tables.match_tables import match_columns
 from ....tracking.poses import PoseResult
 from ...drawing.display import texts
-from ...drawing.metric_text import arrow, definition, reading, title
-from ...drawing.rule_texts import first_title, rule_text
+from ...drawing.drawn_tables import together
+from ...drawing.wording import arrow, definition, first_title, reading, rule_fields, rule_text, title
 from ..evaluation import COMBINED, CONFIDENCE, MACRO, Evaluation, matches_of_name, rows_of
-from ..html.blocks import Block, Kept, Numbers, Section, Text
+from ..folder import kept
+from ..html.blocks import Block, Items, Numbers, Section, Text
 
 CAPTION = "With 95% intervals, by leaving out one sequence at a time; ↑ more is better, ↓ less is better"
+NOTHING = (
+    "Nothing is suspicious. Axes, numbering, scale, offset, repetitions, caps, and the forms of boxes and the names of "
+    "joints and classes were checked."
+)
 ABOUT = "The intervals answer what the metric of many more sequences like these would be, each weighted by its size."
-TABLES = {
-    "matches": "A row for each hit, miss and false alarm, and for each empty frame; all metrics follow from it.",
-    "summary": "The headline metrics.",
-    "intervals": "The headline metrics with their confidence intervals, from leaving out one sequence at a time.",
-}
 
 # The longest list of names in a heading, in characters; with longer ones the heading counts the submissions.
 LONGEST_HEADING = 60
@@ -79,11 +89,11 @@ def _with_interval(evaluation: Evaluation, value: str) -> str:
     return f"{value} (no interval: {row['reason'].iloc[0]})"
 
 
-def section(evaluation: Evaluation) -> Section:
-    """Makes the section."""
+def numbers(evaluation: Evaluation) -> Section:
+    """Makes the section of the headline numbers with their intervals."""
     table = Numbers(CAPTION, evaluation.names, headline(evaluation), _below(evaluation))
     cautions = [Text(f"Caution: {text}.", "note") for text in evaluation.warnings]
-    tables = {name: Kept(getattr(evaluation, name), meaning) for name, meaning in TABLES.items()}
+    tables = kept({name: getattr(evaluation, name) for name in ("matches", "summary", "intervals")})
     blocks: list[Block] = [table, Text(ABOUT, "note"), *_left_out(evaluation), *cautions]
     return Section("numbers", "Numbers", "Numbers", blocks, tables)
 
@@ -168,3 +178,62 @@ def _counts(evaluation: Evaluation) -> list[tuple[str, list[str]]]:
 def _exact(value: float) -> str:
     """A number with all its digits."""
     return DASH if np.isnan(value) else repr(float(value))
+
+
+def suspicions(evaluation: Evaluation) -> Section:
+    """Makes the section of suspected mistakes in submissions, such as swapped axes."""
+    words = evaluation.words._asdict()
+    found = together(
+        {
+            name: check(evaluation.truth, side, **words, tracks=evaluation.tracks)
+            for name, side in evaluation.submissions.items()
+        }
+    )
+    items = []
+    for row in texts(found).to_dict("records"):
+        whose = f"{row['submission']}: " if evaluation.whose else ""
+        corrected = "" if row["f1_corrected"] == DASH else f", {row['f1_corrected']} if corrected"
+        items.append((f"{whose}{row['suspicion']}", f" (F1 {row['f1']}{corrected}): {row['advice']}"))
+    block = Items(items) if items else Text(NOTHING)
+    return Section("suspicions", "Suspicions", "Suspicions", [block], kept({"suspicions": found}))
+
+
+def made_with(
+    inputs: Sequence[Input],
+    rule: Rule,
+    exclude: Sequence[int | str],
+    truth: Annotations,
+    unlabelled: Mapping[str, int],
+) -> list[tuple[str, str]]:
+    """The labels and values of the page's footer.
+
+    `unlabelled` is how many predictions of each submission were left out since they lie in no frame of the truth; empty
+    where all count.
+    """
+    from importlib import metadata  # imported here, because it is slow to import and only needed here
+
+    files = [
+        (
+            file.role,
+            name_as_text(file.path.name) + file.remark + ("" if file.sha256 is None else f", SHA-256 {file.sha256}"),
+        )
+        for file in inputs
+    ]
+    packages = ("numpy", "pandas", "scipy", "pyarrow", "altair")
+    versions = ", ".join(f"{name} {metadata.version(name)}" for name in packages)
+    return [
+        *(files or [("inputs", "tables in memory")]),
+        *rule_fields(rule),
+        ("left out", ", ".join(map(str, exclude)) or "no sequence"),
+        ("frames that count", _frames_that_count(truth, unlabelled)),
+        ("versions", f"spotgeo_frames {__version__}, Python {platform.python_version()}, {versions}"),
+        ("date", f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"),
+    ]
+
+
+def _frames_that_count(truth: Annotations, unlabelled: Mapping[str, int]) -> str:
+    """Which frames count, and how many predictions that leaves out."""
+    if not unlabelled:
+        return "all that the truth lists" if truth.frames is not None else "all with a truth or a prediction"
+    counts = ", ".join(f"{count:,} of {name}" for name, count in unlabelled.items())
+    return f"all that the truth has; predictions left out in others: {counts}"

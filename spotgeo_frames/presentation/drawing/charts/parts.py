@@ -1,18 +1,23 @@
-"""Colours, axes and tooltips that charts share, and what a chart is before the page or a notebook shows it.
+"""What charts share: colours, axes, tooltips and names of submissions; and a chart as the page shows it.
 
-Names from the user's data appear only as data or options of a chart, never in an expression that Vega evaluates. So no
-channel is sorted by a list of them, which Vega-Lite would write as an expression, nor has an offset a domain of them.
-They are in the order of the rows, or in that of a field of positions.
+The page has a chart in its colours, as wide as its place. Names from the user's data appear only as data or options of
+a chart, never in an expression that Vega evaluates. So no channel is sorted by a list of them, which Vega-Lite would
+write as an expression, nor has an offset a domain of them. They are in the order of the rows, or in that of a field of
+positions.
 """
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from os.path import commonprefix
 from typing import Any, NamedTuple
 
 import altair as alt
+import pandas as pd
 
-from ....scoring.registry import METRICS
-from ..metric_text import unit_of, with_unit
-from .names import Rows
+from ....scoring.registry import METRICS, own_metrics
+from ..wording import title, unit_of, with_unit
+
+Rows = list[dict[str, Any]]
 
 # A `column` of the viewer, and which fields of a mark have its value (`is`), or its least and greatest (`from`, `to`).
 Condition = Mapping[str, str]
@@ -140,3 +145,98 @@ def dashed(names: Sequence[str]) -> dict[str, alt.StrokeDash]:
 def of_picked(chart: Any, names: Sequence[str]) -> Any:
     """A layer that shows the rows of the submission that the reader picks; one submission needs no choice."""
     return chart.transform_filter("datum.submission === picked") if len(names) > 1 else chart
+
+
+Spec = dict[str, Any]
+
+# Colours become variables of the page's style, so charts follow a switch between light and dark without being redrawn.
+VARIABLES = {color: f"var(--series-{position})" for position, color in enumerate(SERIES, 1)}
+VARIABLES |= {INK: "var(--ink)", FAINT: "var(--faint)", HOLLOW: "var(--paper)", NOTHING: "var(--nothing)"}
+
+# The properties that hold colours; whatever else is equal to one, such as a name, is none.
+COLORED = ("color", "fill", "stroke", "range", "symbolStrokeColor")
+
+TEXT = {"labelColor": "var(--ink)", "titleColor": "var(--ink)", "labelFontSize": 12, "titleFontSize": 12}
+CONFIG = {
+    "background": "transparent",
+    "font": "system-ui, sans-serif",
+    "axis": TEXT | {"gridColor": "var(--line)", "domainColor": "var(--faint)", "tickColor": "var(--faint)"},
+    "legend": TEXT
+    | {"orient": "bottom", "columns": 2, "labelLimit": 260, "titleLimit": 400, "symbolSize": 90, "symbolLimit": 0},
+    "view": {"stroke": None},
+    "aria": False,  # to a screen reader a chart is one picture; the page's tables have its numbers
+}
+
+
+def page_spec(drawing: Drawing) -> Spec:
+    """The specification of a chart with its data; `usermeta` tells the page's script the ratio and the filters."""
+    chart = drawing.chart
+    if len(drawing.picks) > 1:  # the reader picks above the charts
+        chart = chart.add_params(alt.param(name="picked", value=drawing.picks[0]))
+    if drawing.background is not None:
+        chart = chart.properties(view=alt.ViewBackground(fill=drawing.background))
+    fit = alt.AutoSizeParams(type="fit-x", contains="padding")
+    # The user's settings of Altair are overridden, so that a report looks the same for everybody.
+    with alt.data_transformers.enable("default"), alt.theme.enable("none"):
+        sized = chart.properties(width="container", height=drawing.height, description=drawing.title, autosize=fit)
+        spec = _with_variables(sized.to_dict(validate=False))
+    meta: dict[str, Any] = {} if drawing.ratio is None else {"ratio": drawing.ratio}
+    meta |= {"filters": list(drawing.filters)} if drawing.filters else {}
+    return dict(spec) | {"config": CONFIG, "usermeta": meta, "datasets": dict(drawing.data)}
+
+
+def _with_variables(part: Any, name: str = "") -> Any:
+    """A part of a specification, the value of the property `name`, with variables for its colours."""
+    if isinstance(part, dict):
+        return {key: _with_variables(value, key) for key, value in part.items()}
+    if isinstance(part, list):
+        return [_with_variables(value, name) for value in part]
+    return VARIABLES.get(part, part) if name in COLORED and isinstance(part, str) else part
+
+
+# The longest name of a submission that charts have room for, in characters.
+LONGEST_NAME = 18
+
+
+def short_names(names: Sequence[str]) -> list[str]:
+    """Shortens long names: first their common beginning is cut off, then their middle; equal results are numbered.
+
+    Each name is as `shown_name` returns it.
+    """
+    half = LONGEST_NAME // 2
+    shared = commonprefix(list(names))  # noqa: RUF071 - names, not paths
+    shared = re.sub(r"[a-zA-Z0-9]*$", "", shared)  # whole words only
+    if len(names) > 1 and max(map(len, names)) > LONGEST_NAME and shared:
+        names = [f"…{name.removeprefix(shared)}" for name in names]
+    short = [name if len(name) <= LONGEST_NAME else f"{name[: half - 2]}…{name[-half - 1 :]}" for name in names]
+    numbered = [f"{place} {name}" if short.count(name) > 1 else name for place, name in enumerate(short, 1)]
+    return [shown_name(name) for name in numbered]
+
+
+def shown_name(name: str) -> str:
+    """A name from the user's data as the value of a category of a chart: it begins with a space of no width.
+
+    Without it, Vega would take a name such as "constructor" for a property that every JavaScript object has.
+    """
+    return f"\u200b{name}"
+
+
+def title_of(metric: str, table: pd.DataFrame) -> str:
+    """The label of a metric with its unit; of the user's own, and of one that is not known, as `shown_name`.
+
+    The notes of the table that has its values tell the unit of distances.
+    """
+    known = title(metric, table.attrs.get("unit"))
+    return known if known and metric not in own_metrics() else shown_name(known or metric)
+
+
+def with_short_names(table: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """A table whose column `submission`, with these names as categories, has their short names instead."""
+    short = dict(zip(names, short_names(names), strict=True))
+    return table.assign(submission=table["submission"].cat.rename_categories(short))
+
+
+def by_name(table: pd.DataFrame, names: Sequence[str]) -> Iterator[tuple[str, pd.DataFrame]]:
+    """The rows of each submission of a table, with its short name; `names` are the categories of `submission`."""
+    codes = table["submission"].cat.codes.to_numpy()
+    return ((name, table[codes == code]) for code, name in enumerate(short_names(names)))

@@ -1,0 +1,122 @@
+"""The commands `validate`, `check`, `sweep`, `diagnose` and `ap`. Each imports only what does its own work."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..formats.any_file import Needed, read_annotations, read_sides
+from ..support.errors import InputError
+from ..tables.columns import columns_of
+from .answers import Answer, check_out, formatted, heading, keep, plain_rows, rule_words
+from .arguments import How, read_pair, sequence_numbers
+from .printing import WrongUsage, one_line, problems_reported
+from .submissions import Submission
+from .text import costs_text, number_text, rule_text, sweep_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ..scoring.ap.numbers import Number
+
+# The thresholds of the match tables that `ap --out` keeps; all ten would take ten times the space.
+KEPT_THRESHOLDS = (0.5, 0.75)
+
+# The numbers of a category in the JSON of `ap`.
+OF_CATEGORIES = ("AP", "AP50", "AP75")
+
+
+def validate(submission: Submission, truth: Path | None, sequences: str | None) -> Answer:
+    """Reports every problem of a submission, or that there is none."""
+    from ..formats.spotgeo import problem_lines, validate_spotgeo
+
+    if truth is not None and sequences is not None:
+        raise WrongUsage("give --truth or --sequences, not both")
+    with problems_reported(most=None):
+        known = None if truth is None else read_annotations(truth)
+        wanted = None if sequences is None else sequence_numbers(sequences, "--sequences")
+        problems = validate_spotgeo(submission.path, known, wanted)
+        if len(problems):
+            raise InputError(problem_lines(submission.path, zip(problems["place"], problems["problem"], strict=True)))
+    return Answer(lambda: one_line(f"{submission.shown}: nothing is wrong"))
+
+
+def check(truth: Path, submission: Submission, how: How) -> Answer:
+    """Searches for common mistakes of a submission; the text has those that are suspected."""
+    from ..analysis.mistakes import checking
+
+    known, found = read_pair(truth, submission, how)
+    suspicions = checking.check(known, found, **how.words._asdict(), tracks=how.tracks, frames=how.frames)
+
+    def text() -> str:
+        lines = [
+            f"{one_line(row['suspicion'])} (F1 {number_text(row['f1'])}, corrected {number_text(row['f1_corrected'])})"
+            f"\n    {one_line(row['advice'])}"
+            for row in suspicions.to_dict("records")
+        ]
+        return "\n".join(lines) or one_line(f"{submission.shown}: nothing is suspicious")
+
+    return Answer(text, lambda: formatted({"suspicions": plain_rows(suspicions)}))
+
+
+def sweep(truth: Path, submission: Submission, how: How, out: Path | None) -> Answer:
+    """Evaluates a submission at the thresholds of its scores; the text has the best threshold and the curve."""
+    from ..analysis.thresholds import sweeps
+
+    check_out(out, [truth, submission.path])
+    known, found = read_pair(truth, submission, how)
+    swept = sweeps.sweep(known, found, **how.words._asdict(), tracks=how.tracks, frames=how.frames)
+    answer = formatted({name: plain_rows(table) for name, table in swept._asdict().items()})
+    keep(out, "sweep", swept, answer, {"truth": known.objects, "submission": found.objects})
+    head = heading(submission, truth, rule_text(swept.best.attrs))
+    return Answer(lambda: f"{head}\n\n{sweep_text(*swept)}", lambda: answer)
+
+
+def diagnose(truth: Path, submission: Submission, how: How, out: Path | None) -> Answer:
+    """Finds the kind of each error of a submission, and what each kind costs."""
+    from ..analysis.errors import costs, error_kinds
+    from ..tracking.evaluate import evaluated, matches_of
+
+    check_out(out, [truth, submission.path])
+    known, found = read_pair(truth, submission, how)
+    result = evaluated(known, found, how.words, how.tracks, frames=how.frames)
+    diagnosed = error_kinds.diagnose(matches_of(result))
+    costed = costs.error_costs(result if how.tracks else diagnosed)
+    answer = formatted({"kinds": plain_rows(costed)} | rule_words(diagnosed.attrs))
+    read = {"truth": known.objects, "submission": found.objects}
+    keep(out, "diagnose", diagnosed, answer, read, {"error_costs": costed})
+    head = heading(submission, truth, rule_text(diagnosed.attrs))
+    return Answer(lambda: f"{head}\n\n{costs_text(costed)}", lambda: answer)
+
+
+def ap(truth: Path, results: Submission, keypoints: bool, max_detections: int | None, out: Path | None) -> Answer:
+    """The official numbers of detections."""
+    from ..scoring.ap.result import average_precision
+
+    similarity = "oks" if keypoints else "iou"
+    check_out(out, [truth, results.path])
+    needed = Needed((), carried=out is not None)
+    known, found = read_sides(truth, [results.path], similarity=similarity, needed=needed)
+    result = average_precision(known, found, similarity=similarity, max_detections=max_detections)
+    result, numbers = replace(result, thresholds=KEPT_THRESHOLDS), result.matched.numbers
+    [row] = plain_rows(result.summary)
+    answer = formatted({name: row[name] for name in numbers} | {"categories": _by_category(result.categories)})
+    keep(out, "ap", result, answer, {"truth": known.objects, "results": found.objects})
+    lines = [_official_line(number, row[name]) for name, number in numbers.items()]
+    return Answer(lambda: "\n".join(lines), lambda: answer)
+
+
+def _by_category(categories: pd.DataFrame) -> dict[str, dict[str, float | None]]:
+    """The numbers of each category by its name; nothing without categories, of which the table has a null one."""
+    rows = plain_rows(columns_of(categories).select(["category", *OF_CATEGORIES]))
+    named = [row for row in rows if row["category"] is not None]
+    return {str(row["category"]): {name: row[name] for name in OF_CATEGORIES} for row in named}
+
+
+def _official_line(number: Number, value: float | None) -> str:
+    """A line as pycocotools prints it, with a dash where it has -1."""
+    title, kind = {"precision": ("Average Precision", "(AP)"), "recall": ("Average Recall", "(AR)")}[number.of]
+    threshold = "0.50:0.95" if number.threshold is None else f"{number.threshold:.2f}"
+    of = f"IoU={threshold:<9} | area={number.area:>6} | maxDets={number.limit:>3}"
+    return f" {title:<18} {kind} @[ {of} ] = {number_text(value, '.3f')}"

@@ -1,0 +1,227 @@
+"""The sections that take numbers apart: by kinds of error and their costs, by breaks of identities, and by slices."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ....analysis.errors.costs import error_costs
+from ....analysis.errors.identity_changes import identity_breaks
+from ....scoring.few_sequences import FEW_NOTE, few_marked
+from ....scoring.registry import SLICED, own_metrics
+from ....support.texts import bins_as_text, is_binned, label
+from ....tables.schema import BOX, FN, FP, SIDE_PREFIXES, frame_columns
+from ...drawing.charts.of_tables import error_costs as chart_of_costs
+from ...drawing.display import texts, words
+from ...drawing.drawn_tables import together
+from ...drawing.wording import kind_texts, title
+from ..evaluation import Evaluation, matches_of_name, summary_by
+from ..folder import kept, kept_slices
+from ..html.blocks import (
+    Block,
+    Definitions,
+    Figure,
+    Section,
+    Table,
+    Text,
+    column_title,
+    having,
+    sorting,
+    table_of,
+)
+
+ABOUT = (
+    "The cost of a kind of error is the gain if this kind alone were corrected: its false alarms removed, its misses "
+    "found."
+)
+ABOUT_TRACKS = " A corrected switch or gap keeps the identity from before; tracks are evaluated again for each kind."
+NO_TRACK_COSTS = (
+    " What the kinds cost in {metric} is left out, because evaluating so many objects again for each kind takes longer "
+    "than the rest of this page; error_costs() computes it from what track() or pose() returned."
+)
+COSTS = ["kind", "n_misses", "n_false_alarms", "f1", "f1_gain", "mse", "mse_gain"]
+TRACK_COSTS = ["kind", "n_misses", "n_false_alarms", "n_breaks"]
+TRACK_COSTS += ["HOTA", "HOTA_gain", "MOTA_gain", "IDF1_gain", "f1_gain"]
+ABOUT_BREAKS = (
+    "A switch: the truth is matched with another predicted identity than before. A gap: the truth is missed between "
+    "two frames in which it is matched; a gap that ends in another identity is a switch, too. “Gap, frames” counts the "
+    "frames that were missed in between; “taken by” is the truth that has the earlier identity in the frame of the "
+    "break."
+)
+BREAKS = "Breaks of tracks, the longest gaps first"
+CUT = ": the first {most:,} switches and {most:,} gaps of each submission"
+SHOWN = ["sequence", "frame", "joint", "truth_object", "break", "gap"]
+SHOWN += ["predicted_before", "predicted_after", "taken_by", "nearest_truth"]
+FILTERS = ["submission", "sequence", "frame", "joint", "truth_object"]
+ABOUT_SLICES = (
+    "Click a heading to sort. A dash is an unknown value. For instance, in slices by a column that only truths have, "
+    "false alarms belong to no slice."
+)
+CAPTIONS = {"sequence": "By sequence", "frame_n_truth": "By the number of truths in a frame (frame_n_truth)"}
+
+# The most rows of match tables, of all submissions, up to which tracks are evaluated again for each kind.
+MOST_EVALUATED = 100_000
+
+# The most switches, and the most gaps, that the page lists, of all submissions together.
+MOST_BREAKS = 1_000
+
+# The count of rows of a table that a page has room for.
+MOST_ROWS = 16_000
+
+
+def errors(evaluation: Evaluation) -> Section:
+    """Makes the section of the kinds of error and their costs."""
+    metric, costs = evaluation.headline[0], _costs(evaluation)
+    of_tracks = "n_breaks" in costs
+    left_out = NO_TRACK_COSTS.format(metric=title(metric)) if evaluation.tracks else ""
+    blocks: list[Block] = [Text(ABOUT + (ABOUT_TRACKS if of_tracks else left_out), "note")]
+    if drawing := chart_of_costs(costs, evaluation.names, metric if of_tracks else "f1"):
+        blocks.append(Figure("costs", "The cost of each kind of error", drawing))
+    columns = [name for name in TRACK_COSTS if name != "IDF1_gain" or "IDF1" in evaluation.headline]  # poses have none
+    named = costs.assign(kind=costs["kind"].map(words))
+    shown = having(named, [*evaluation.whose, *(columns if of_tracks else COSTS)])
+    blocks.append(table_of("costs", "Kinds of error and their cost", shown, ["submission", "kind"]))
+    blocks.append(Definitions(_meanings(evaluation, costs)))
+    tables = kept({"diagnosis": _diagnosis(evaluation.matches), "error_costs": costs})
+    return Section("errors", "Errors", "Errors", blocks, tables)
+
+
+def _costs(evaluation: Evaluation) -> pd.DataFrame:
+    """The costs of the kinds of error of each submission; those of many tracks in F1 only."""
+    matches, given = evaluation.matches, evaluation.words
+    if evaluation.tracks and len(matches) <= MOST_EVALUATED:
+        results = evaluation.results.items()
+        of_rule: dict[str, Any] = {"similarity": given.similarity, "distance": given.distance, "tau": given.tau}
+        return together({name: error_costs(x, **of_rule) for name, x in results})
+    return together({name: error_costs(matches[matches["submission"] == name]) for name in evaluation.names})
+
+
+def _meanings(evaluation: Evaluation, costs: pd.DataFrame) -> list[tuple[str, str]]:
+    """The kinds of error that the report tells of, in words, with what they mean."""
+    notes = evaluation.matches.attrs
+    farthest = notes["reach"] if "reach" in notes else notes["least_similarity"]
+    kinds = costs["kind"].drop_duplicates().tolist()
+    return [(words(kind), text) for kind, text in kind_texts(kinds, evaluation.rule, farthest).items()]
+
+
+def _diagnosis(matches: pd.DataFrame) -> pd.DataFrame:
+    """The errors with their kinds: which, where, and what else there was."""
+    wrong = matches[matches["outcome"].cat.codes.isin([FN, FP])]
+    measures = [str(column) for column in matches if str(column).startswith("pair_")]
+    columns = ["submission", *frame_columns(matches), "outcome", "kind", *measures, "truth_object", "predicted_object"]
+    return having(wrong, [*columns, *(f"{side}{name}" for side in SIDE_PREFIXES for name in BOX)])
+
+
+def identities(evaluation: Evaluation) -> Section | None:
+    """Makes the section of where tracks broke, the longest breaks first; None where identities do not count."""
+    results = evaluation.tracked
+    if not results:
+        return None
+    breaks = together({name: identity_breaks(result) for name, result in results.items()})
+    counts = _counts(breaks)
+    blocks: list[Block] = [table_of("identities", "Breaks of tracks", counts, ["submission"])]
+    if len(breaks):
+        most = max(MOST_BREAKS // len(results), 1)
+        longest = breaks.sort_values("gap", ascending=False, kind="stable")
+        longest = longest[longest.groupby(["submission", "break"], observed=True).cumcount() < most]
+        cut = "" if len(longest) == len(breaks) else CUT.format(most=most)
+        shown = having(longest, [*evaluation.whose, *SHOWN])
+        blocks += [Text(ABOUT_BREAKS, "note"), table_of("breaks", BREAKS + cut, shown, FILTERS)]
+    tables = kept({"identity_counts": counts, "identity_breaks": breaks})
+    return Section("identities", "Identities", "Identities", blocks, tables)
+
+
+def _counts(breaks: pd.DataFrame) -> pd.DataFrame:
+    """How many switches and gaps each submission has, how many frames are missed in its gaps, and its longest gap."""
+    is_gap = breaks["break"] == "gap"
+    columns = {"n_switches": ~is_gap, "n_gaps": is_gap, "n_missed_in_gaps": breaks["gap"].where(is_gap, 0)}
+    table = breaks[["submission"]].assign(**columns, longest_gap=columns["n_missed_in_gaps"])
+    how = dict.fromkeys(columns, "sum") | {"longest_gap": "max"}
+    counts = table.groupby("submission", observed=False).agg(how)
+    return counts.fillna(0).astype("int64").reset_index()
+
+
+def slices(evaluation: Evaluation) -> Section:
+    """Makes the section of the metrics by sequence, by the count of truths in a frame, and by the columns asked for."""
+    own, names = evaluation.own_metrics, evaluation.names
+    summaries = {
+        columns: together(
+            {
+                name: summary_by(matches_of_name(evaluation, name), of_name[name], evaluation.rule, own)
+                for name in names
+                if name in of_name
+            }
+        )
+        for columns, of_name in evaluation.cuts.items()
+    }
+    tables = [
+        slice_table(f"slice-{position}", columns, summary, names)
+        for position, (columns, summary) in enumerate(summaries.items())
+    ]
+    return Section("slices", "Slices", "Slices", [Text(ABOUT_SLICES, "note"), *tables], kept_slices(summaries))
+
+
+def slice_table(name: str, columns: Sequence[str], summary: pd.DataFrame, names: Sequence[str]) -> Table:
+    """Makes the table of a summary by columns: its first MOST_ROWS rows, sequences with the most errors first."""
+    by = [*columns] if len(names) == 1 else ["submission", *columns]
+    binned = [by.index(column) for column in columns if isinstance(summary[column].dtype, pd.CategoricalDtype)]
+    metrics = [metric for metric in [*SLICED, *own_metrics()] if metric in summary]
+    table = summary
+    if [*columns] == ["sequence"] and not binned:
+        errors = (summary["fn"].fillna(0) + summary["fp"].fillna(0)).astype("int64")
+        metrics = ["errors", *(metric for metric in metrics if metric != "n_sequences")]
+        table = summary.assign(errors=errors).take(np.argsort(-errors.to_numpy(), kind="stable"))
+    shown = table.head(MOST_ROWS)[[*by, *metrics]]
+    # Bins as text would not sort by their bounds, and rounded texts could make different values look equal.
+    kinds = ["position" if place in binned else kind for place, kind in enumerate(sorting(shown))]
+    exact = bins_as_text(shown)[[*columns]].map(label).to_numpy().tolist()
+    first, last = len(by) - len(columns), len(by)
+    cells, any_few = few_marked(texts(shown), shown)
+    rows = [[*row[:first], *values, *row[last:]] for row, values in zip(cells.to_numpy(), exact, strict=True)]
+    return Table(
+        name,
+        CAPTIONS.get("*".join(columns), f"By {' and '.join(columns)}"),
+        [*by, *(column_title(metric, summary.attrs.get("unit")) for metric in metrics)],
+        kinds,
+        rows,
+        sorted_by=len(by) if "errors" in metrics else None,
+        positions={place: shown[by[place]].cat.codes.tolist() for place in binned},
+        n_left_out=len(table) - len(shown),
+        note=FEW_NOTE if any_few else "",
+        filters={place: binned_name(name) if is_binned(summary[name]) else name for place, name in enumerate(by)},
+    )
+
+
+def bins_of(evaluation: Evaluation) -> dict[str, np.ndarray]:
+    """The bins of columns that slices are cut into, as text or None, for each row of the evaluation's match tables.
+
+    They are named as `binned_name` does. Where two slicings cut a column differently, the bins are those of the first.
+    """
+    answer: dict[str, np.ndarray] = {}
+    for columns, of_name in evaluation.cuts.items():
+        for position, column in enumerate(columns):
+            parts = {name: series[position] for name, series in of_name.items()}
+            if binned_name(column) not in answer and any(is_binned(values) for values in parts.values()):
+                answer[binned_name(column)] = np.concatenate(
+                    [
+                        _bin_texts(parts[name])
+                        if name in parts
+                        else np.full(len(matches_of_name(evaluation, name)), None)
+                        for name in evaluation.names
+                    ]
+                )
+    return answer
+
+
+def binned_name(column: str) -> str:
+    """The name of the column that has the bins of this one."""
+    return f"{column} (bins)"
+
+
+def _bin_texts(values: pd.Series) -> np.ndarray:
+    """The bin of each row as the tables of slices show it; None for null."""
+    bins = pd.Categorical(values)
+    each = pd.Categorical.from_codes(range(len(bins.categories)), dtype=bins.dtype)
+    texts = bins_as_text(pd.DataFrame({"bin": each}))["bin"].map(label)
+    return np.array([*texts, None], dtype=object)[bins.codes]

@@ -1,0 +1,289 @@
+"""The section of the frames themselves: which are shown, the viewer with its filter and gallery, and the pictures.
+
+The page shows everything where there are at most MOST_ROWS rows, of whole poses as many as their joints, and at most
+MOST_SEQUENCES sequences. A page with every sequence of a larger survey would be too large to open. It therefore shows
+about ROWS_CHOSEN rows: one half of the sequences are those with the most misses and false alarms, of each submission in
+turn, and the other half are drawn at random from all other sequences. Of a long sequence it shows the FRAMES_CHOSEN
+consecutive frames with the most errors.
+
+The pictures behind the frames are PNG and JPEG files of a folder, made small enough for a page. Every picture is
+decoded and encoded again, so that only the pixels of a file get into the page, no metadata.
+"""
+
+import base64
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ....analysis.errors.track_repairs import track_rows
+from ....geometries.poses import pose_joints
+from ....support.arrays import added_at, grouped, row_keys
+from ....support.work import progress
+from ....tables.columns import as_numbers
+from ....tables.schema import FN, FP, FRAME_KEY
+from ...drawing.charts.of_places import bin_edges
+from ...drawing.charts.parts import short_names
+from ...drawing.display import words
+from ...drawing.pictures import (
+    DAMAGED,
+    NAMING,
+    Size,
+    as_webp,
+    missing_pictures,
+    picture_names,
+    small_picture,
+    suitable_picture,
+)
+from ...drawing.wording import measure_title
+from ...viewer.packing import compressed
+from ...viewer.rows import Frames, frames_of, with_ignored
+from ...viewer.view import View, view_of
+from ..evaluation import Evaluation, matches_of_name
+from ..html.blocks import Section, Text, Viewer
+from .breakdown import bins_of
+
+MOST_ROWS = 300_000
+MOST_SEQUENCES = 1000
+ROWS_CHOSEN = 24_000
+FRAMES_CHOSEN = 50
+
+
+class ChosenFrames(NamedTuple):
+    """The sequences and rows that the page shows.
+
+    Attributes
+    ----------
+    sequences
+        The names of its sequences, worst first.
+    rows
+        Their rows of the match tables.
+    n_sequences
+        The count of all sequences of the report.
+    n_cut
+        The count of frames that were left out because their sequence is long.
+    """
+
+    sequences: list[Any]
+    rows: pd.DataFrame
+    n_sequences: int
+    n_cut: int
+
+
+def choose_frames(matches: pd.DataFrame) -> ChosenFrames:
+    """Chooses the sequences and frames that the page shows from match tables with a column `submission`."""
+    keys = matches[FRAME_KEY]
+    frame, first = grouped(row_keys(keys, FRAME_KEY))
+    outcome = matches["outcome"].array.codes
+    wrong = (outcome == FN) | (outcome == FP)
+    sizes = np.bincount(frame, minlength=len(first)) * max(len(pose_joints(matches)), 1)
+    sequence, first_frame = grouped(row_keys(keys.take(first), ["sequence"]))
+    submission = matches["submission"].cat
+    n_submissions = len(submission.categories)
+    cell = sequence[frame] * n_submissions + submission.codes.to_numpy()
+    errors = added_at(cell, wrong, len(first_frame) * n_submissions).reshape(-1, n_submissions)
+    shown = np.ones(len(first), bool)
+    chosen = _worst_first(errors)
+    if sizes.sum() > MOST_ROWS or len(chosen) > MOST_SEQUENCES:
+        n_shown = int(np.clip(ROWS_CHOSEN // 2 // max(sizes.max(initial=1), 1), 1, FRAMES_CHOSEN))
+        shown = _in_worst_window(added_at(frame, wrong, len(first)), sequence, first_frame, n_shown)
+        chosen = _chosen(chosen, added_at(sequence, sizes * shown), np.random.default_rng(0))
+    is_chosen = np.isin(sequence, chosen)
+    is_kept = (shown & is_chosen)[frame]
+    names = keys["sequence"].take(first[first_frame[chosen]]).tolist()
+    rows = matches if is_kept.all() else matches.take(np.flatnonzero(is_kept)).reset_index(drop=True)
+    return ChosenFrames(names, rows, len(first_frame), int(np.count_nonzero(is_chosen & ~shown)))
+
+
+def _in_worst_window(errors: np.ndarray, sequence: np.ndarray, first: np.ndarray, n_shown: int) -> np.ndarray:
+    """Marks, in each sequence, the `n_shown` consecutive frames with the most errors; the first of several equal ones.
+
+    `errors` and `sequence` have one value for each frame, sorted by sequence; `first` is each sequence's first frame.
+    """
+    sums = np.concatenate([[0], np.cumsum(errors)])
+    ends = np.append(first[1:], len(errors))[sequence]
+    place = np.arange(len(errors))
+    window = sums[np.minimum(place + n_shown, ends)] - sums[place]
+    best = np.lexsort([place, -window, sequence])[first]
+    begin = np.minimum(best, np.maximum(np.append(first[1:], len(errors)) - n_shown, first))[sequence]
+    return (place >= begin) & (place < begin + n_shown)
+
+
+def _worst_first(errors: np.ndarray) -> np.ndarray:
+    """The sequences in an order in which the worst of each submission come in turn.
+
+    `errors` are counts (sequences, submissions).
+    """
+    rank = np.argsort(np.argsort(-errors, axis=0, kind="stable"), axis=0)
+    return np.lexsort([-errors.sum(axis=1), rank.min(axis=1)])
+
+
+def _chosen(worst: np.ndarray, sizes: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """Chooses as many sequences as there is room for, half of them the first of `worst`, and keeps their order.
+
+    `sizes` are the counts of rows of each sequence.
+    """
+    if len(worst) <= MOST_SEQUENCES and sizes.sum() <= ROWS_CHOSEN:
+        return worst
+    first = _fitting(worst, sizes, MOST_SEQUENCES // 2, ROWS_CHOSEN // 2)
+    others = random.permutation(np.setdiff1d(worst, first))
+    room = ROWS_CHOSEN - int(sizes[first].sum())
+    sampled = _fitting(others, sizes, MOST_SEQUENCES - len(first), room) if room > 0 else others[:0]
+    return worst[np.isin(worst, [*first, *sampled])]
+
+
+def _fitting(order: np.ndarray, sizes: np.ndarray, most: int, room: int) -> np.ndarray:
+    """The first sequences of an order whose sizes fit into `room`: at least one, and no more than `most`."""
+    fits = np.cumsum(sizes[order]) <= room
+    return order[: min(max(int(fits.sum()), 1), most)]
+
+
+# The largest size of all encoded pictures of a page together, in bytes; further pictures are left out.
+MOST_BYTES = 12 << 20
+
+
+class Pictures(NamedTuple):
+    """The pictures of a page.
+
+    Attributes
+    ----------
+    of_frames
+        For the position of a frame in the viewer, its picture: the `url`, and the `left`, `right`, `top` and `bottom`
+        (px) of the area that it covers. The centre of its first pixel is at 0, 0.
+    n_left_out
+        The count of suitable pictures that did not fit into the page.
+    warning
+        The text of a warning about pictures that are missing, damaged or too small.
+    """
+
+    of_frames: dict[int, dict[str, str | float]]
+    n_left_out: int
+    warning: str | None = None
+
+
+def pictures(folder: Path, chosen: ChosenFrames) -> Pictures:
+    """Reads the pictures of the frames that the page shows; of each sequence the worst frame first, then the next."""
+    frames = frames_of(chosen.rows, chosen.sequences)
+    suitable: dict[int, tuple[Path, Size]] = {}
+    wrong = []
+    for position, names, most_x, most_y in _wanted(folder, chosen.rows, frames):
+        found = suitable_picture(folder, names, most_x, most_y)
+        if isinstance(found, str):
+            wrong.append(found)
+        else:
+            suitable[position] = found
+    of_frames, n_left_out, broken = _encoded(suitable)
+    return Pictures(of_frames, n_left_out, missing_pictures(wrong + broken, len(frames.first)))
+
+
+def _wanted(folder: Path, rows: pd.DataFrame, frames: Frames) -> Iterator[tuple[int, list[str], float, float]]:
+    """The position of each frame, the names its picture may have, and the greatest x and y (px) of its truths.
+
+    The frames with the most errors of every sequence come first, the worst sequence's first of all.
+    """
+    n_frames = len(frames.first)
+    outcome = rows["outcome"].array.codes
+    errors = added_at(frames.of_row, (outcome == FN) | (outcome == FP), n_frames)
+    worst = np.lexsort([-errors, frames.sequence])
+    begins = np.searchsorted(frames.sequence, np.arange(len(frames.sequences)))
+    rank = np.empty(n_frames, np.int64)
+    rank[worst] = np.arange(n_frames) - begins[frames.sequence[worst]]
+    farthest = []
+    for axis in "xy":
+        most = np.full(n_frames, -np.inf)
+        np.fmax.at(most, frames.of_row, as_numbers(rows[f"truth_{axis}"]))
+        farthest.append(most.tolist())
+    named = _named(rows, frames)
+    numbers = rows["frame"].take(frames.first).tolist()
+    for position in np.lexsort([frames.sequence, rank]).tolist():
+        sequence = frames.sequences[frames.sequence[position]]
+        names = picture_names(folder, sequence, numbers[position], named.get(position))
+        yield position, names, farthest[0][position], farthest[1][position]
+
+
+def _named(rows: pd.DataFrame, frames: Frames) -> dict[int, str]:
+    """The names of pictures that columns have, by the position of the frame; of several in a frame the first."""
+    named: dict[int, str] = {}
+    for column in NAMING:
+        if column in rows:
+            known = np.flatnonzero(rows[column].notna())[::-1]  # the last to be written is the first row
+            names = map(str, rows[column].take(known).tolist())
+            named = dict(zip(frames.of_row[known].tolist(), names, strict=True)) | named
+    return named
+
+
+def _encoded(suitable: dict[int, tuple[Path, Size]]) -> tuple[dict[int, dict[str, str | float]], int, list[str]]:
+    """Encodes pictures as data: URLs; returns these, the count of pictures left out, and texts about damaged ones."""
+    answer: dict[int, dict[str, str | float]] = {}
+    broken: list[str] = []
+    left, n_left_out = MOST_BYTES, 0
+    for position in progress(list(suitable), "reading images", "image"):
+        if left <= 0:
+            n_left_out += 1
+            continue
+        path, (width, height) = suitable[position]
+        try:
+            content = as_webp(small_picture(path))
+        except DAMAGED as error:
+            broken.append(f"{path}: cannot be read: {error}")
+            continue
+        url = f"data:image/webp;base64,{base64.b64encode(content).decode()}"
+        left -= len(url)
+        answer[position] = {"url": url, "left": -0.5, "right": width - 0.5, "top": -0.5, "bottom": height - 0.5}
+    return answer, n_left_out, broken
+
+
+ABOUT = "Bars and cells of charts, and underlined cells of tables, lead here: a click shows the frames that they count."
+
+
+def frames(evaluation: Evaluation) -> Section:
+    """Makes the section."""
+    rule = evaluation.rule
+    chosen = choose_frames(_with_gaps(evaluation).assign(**bins_of(evaluation)))
+    edges = bin_edges(evaluation.matches, evaluation.names, rule)
+    view = view_of(_shown(chosen, evaluation), measure_title(rule), rule.image_tau, chosen.sequences, edges)
+    behind = Pictures({}, 0) if evaluation.images is None else pictures(evaluation.images, chosen)
+    viewer = Viewer(view.about, compressed(view.content), behind.of_frames, short_names(evaluation.names))
+    texts = [ABOUT, *_notes(chosen, view, behind, has_images=evaluation.images is not None)]
+    notes = [Text(text, "note") for text in texts]
+    warnings = [] if behind.warning is None else [behind.warning]
+    return Section("frames", "Frames", "Frames", [*notes, viewer], warnings=warnings)
+
+
+def _with_gaps(evaluation: Evaluation) -> pd.DataFrame:
+    """The match tables of all submissions; of tracks, the `event` of a miss between two matches is a gap."""
+    matches = evaluation.matches
+    if "event" not in matches:
+        return matches
+    in_gaps = [track_rows(matches_of_name(evaluation, name)).in_gaps for name in evaluation.names]
+    events = matches["event"].cat.add_categories(["gap"])
+    return matches.assign(event=events.mask(np.concatenate(in_gaps), "gap"))
+
+
+def _shown(chosen: ChosenFrames, evaluation: Evaluation) -> pd.DataFrame:
+    """The rows that the page shows with their kinds of error in words, and with crowds and what these explain."""
+    rows = chosen.rows.assign(kind=chosen.rows["kind"].cat.rename_categories(words))
+    truth = evaluation.truth.objects
+    if "crowd" not in truth or "joint" in truth:
+        return rows
+    return with_ignored(rows, truth, {name: side.objects for name, side in evaluation.submissions.items()})
+
+
+def _notes(chosen: ChosenFrames, view: View, behind: Pictures, has_images: bool) -> list[str]:
+    """Notes about sequences, frames, columns and pictures that the page does not have."""
+    n_shown, n_frames = len(chosen.sequences), view.about["frames"]["n"]
+    notes = [f"All {n_shown:,} sequences are here, the one with most errors first."]
+    if n_shown < chosen.n_sequences:
+        which = "as many as there is room for, the worst of each submission in turn and a sample of the others"
+        notes = [f"{n_shown:,} of {chosen.n_sequences:,} sequences are here: {which}."]
+    if chosen.n_cut:
+        notes.append(f"Of long sequences only the frames with most errors are here: {chosen.n_cut:,} are left out.")
+    if view.left_out:
+        notes.append(f"Columns that are not shown here: {', '.join(view.left_out)}.")
+    if has_images:
+        notes.append(f"{len(behind.of_frames):,} of {n_frames:,} frames have their picture behind them.")
+    if behind.n_left_out:
+        notes.append(f"{behind.n_left_out:,} pictures more would make the page too large to send; they are left out.")
+    return notes
