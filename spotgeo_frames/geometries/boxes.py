@@ -16,7 +16,7 @@ import numpy as np
 from ..support.arrays import exp, log
 from ..tables.columns import Columns
 from ..tables.schema import BOX, LARGEST_COORDINATE
-from .facts import ROOM, Extents, Geometry, Offsets, PairMeasure, Places, Rows
+from .facts import ROOM, SWAP, Extents, Geometry, Offsets, PairMeasure, Places, Rows, Slip, with_x_and_y_swapped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -179,6 +179,35 @@ def _told(offset: np.ndarray) -> np.ndarray:
     return np.concatenate([offset[..., :2], exp(offset[..., 2:])], axis=-1)
 
 
+def _from_centres(boxes: pd.DataFrame) -> pd.DataFrame:
+    return boxes.assign(x=boxes["x"] - boxes["w"] / 2, y=boxes["y"] - boxes["h"] / 2)
+
+
+def _from_corners(boxes: pd.DataFrame) -> pd.DataFrame:
+    return boxes.assign(w=boxes["w"] - boxes["x"], h=boxes["h"] - boxes["y"])
+
+
+def _turned(boxes: pd.DataFrame) -> pd.DataFrame:
+    return boxes.assign(w=boxes["h"], h=boxes["w"])
+
+
+def _all_swapped(boxes: pd.DataFrame) -> pd.DataFrame:
+    return _turned(with_x_and_y_swapped(boxes))
+
+
+# How boxes are written where x, y is not the top left corner or w, h not the size, and in another order.
+FORMS: tuple[Slip, ...] = (
+    ("x and y are the centre of the box", "give the top left corner: x - w / 2, y - h / 2", _from_centres),
+    ("w and h are the far corner of the box", "give its width and height: w - x, h - y", _from_corners),
+)
+SWAPS: tuple[Slip, ...] = (
+    ("width and height are swapped", "write the width, then the height: w, h", _turned),
+    (
+        "x and y, width and height are swapped",
+        "write the column of the image, then its row, and the width, then the height: x, y, w, h",
+        _all_swapped,
+    ),
+)
 OFFSETS = Offsets(["dx", "dy", "width_ratio", "height_ratio"], ["px", "px", "", ""], [""], _offsets, _moved, _told)
 BOXES = Geometry(
     "boxes",
@@ -194,6 +223,8 @@ BOXES = Geometry(
     outline=outline,
     size=size,
     offsets=OFFSETS,
+    slips=(SWAP, *FORMS, *SWAPS),
+    forms=FORMS,
 )
 
 

@@ -67,6 +67,9 @@ class Offsets(NamedTuple):
     told: Callable[[np.ndarray], np.ndarray]
 
 
+# A mistake in columns, what to do about it, and a function from a table to the same without it.
+Slip = tuple[str, str, Callable[["pd.DataFrame"], "pd.DataFrame"]]
+
 # Nothing is known of how far off a prediction is.
 UNKNOWN = Offsets([], [], [""], lambda truth, predictions: np.zeros((len(truth), 1, 0)), None, np.asarray)
 
@@ -112,6 +115,11 @@ class Geometry:
         Functions from rows to their middles; to their outlines (N, K, 2); to their areas (N,). None where not known.
     offsets
         What `bias` measures.
+    slips
+        The slips of the pen that `check` looks for in predictions: what each is, what to do about it, and a function
+        that corrects a table.
+    forms
+        Those of them that normalised coordinates may have, too.
     given
         What a person registered, with a method `registered`; it makes the geometry again in another process.
     """
@@ -135,6 +143,8 @@ class Geometry:
     outline: Callable[[Rows], np.ndarray] | None = None
     size: Callable[[Rows], np.ndarray] | None = None
     offsets: Offsets = UNKNOWN
+    slips: tuple[Slip, ...] = ()
+    forms: tuple[Slip, ...] = ()
     given: Any = None
 
     def __reduce_ex__(self, protocol: Any) -> Any:
@@ -178,3 +188,11 @@ def difference(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """left - right; infinite, without a warning, if the difference is too large for float64."""
     with np.errstate(over="ignore"):
         return left - right
+
+
+def with_x_and_y_swapped(objects: pd.DataFrame) -> pd.DataFrame:
+    """The objects with x for y and y for x."""
+    return objects.assign(x=objects["y"], y=objects["x"])
+
+
+SWAP: Slip = ("x and y are swapped", "write the column of the image, then its row: x, y", with_x_and_y_swapped)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..tables.schema import SIDE_PREFIXES, registered_name
 from .boxes import BOXES
-from .facts import Extents, Geometry, Offsets, Places, Rows, difference
+from .facts import SWAP, Extents, Geometry, Offsets, Places, Rows, difference
 from .registered import REGISTERED
 
 if TYPE_CHECKING:
@@ -65,6 +65,19 @@ def centres(table: Any, prefix: str = "") -> Places:
     return geometry.place(Rows(table, prefix))
 
 
+def with_places(matches: pd.DataFrame) -> pd.DataFrame:
+    """A match table whose rows have x and y on both sides: the middles, where a registered geometry knows them.
+
+    Without a middle they are null unless the table has such columns itself.
+    """
+    places: dict[str, np.ndarray] = {}
+    for prefix in SIDE_PREFIXES:
+        geometry = geometry_of(matches, prefix)
+        if geometry.given is not None and (geometry.place is not None or f"{prefix}x" not in matches):
+            places |= dict(zip((f"{prefix}x", f"{prefix}y"), centres(matches, prefix), strict=True))
+    return matches.assign(**places) if places else matches
+
+
 def offsets(matches: Any) -> Places:
     """Predicted minus true x and y of the middles of every row of a match table; null unless TP."""
     (true_x, true_y), (x, y) = (centres(matches, prefix) for prefix in SIDE_PREFIXES)
@@ -96,4 +109,5 @@ POINTS = Geometry(
     is_distance=True,
     place=_place,
     offsets=Offsets(["dx", "dy"], ["px", "px"], [""], _offsets, _moved, np.asarray),
+    slips=(SWAP,),
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from ..support.errors import InputError
 from ..tables.columns import Columns, as_numbers, dataframe_of
 from ..tables.messages import first_keys, listed
 from ..tables.schema import BOX, FRAME_KEY, OBJECT_COLUMNS, REGISTERED_COLUMNS
-from .facts import ROOM, Extents, Geometry, Offsets, Places, Rows
+from .facts import ROOM, Extents, Geometry, Offsets, Places, Rows, Slip
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -255,8 +256,19 @@ def _made(given: Given) -> Geometry:
         outline=None if given.outline is None else partial(_outline, given, given.outline),
         size=None if given.size is None else partial(_size, given, given.size),
         offsets=offsets,
+        slips=tuple(_swap(*pair) for pair in combinations(given.columns, 2)),
         given=given,
     )
+
+
+def _swap(one: str, other: str) -> Slip:
+    """Two columns that stand for each other."""
+    advice = f"write each into its own column: {one}, {other}"
+    return f"{one} and {other} are swapped", advice, partial(_swapped, one, other)
+
+
+def _swapped(one: str, other: str, objects: pd.DataFrame) -> pd.DataFrame:
+    return objects.assign(**{one: objects[other], other: objects[one]})
 
 
 def _arrays(given: Given, rows: Columns | Rows) -> dict[str, np.ndarray]:

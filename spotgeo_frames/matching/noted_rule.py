@@ -89,7 +89,7 @@ def _rule(table: pd.DataFrame, words: Words, needs: Distances) -> Rule:
         raise InputError("match table: it was matched by similarity, which has no tau; leave out tau")
     if words.similarity is None and words.distance is None and is_of_poses(table):
         return _keypoint_rule(table, words)
-    registered = _registered(table, words)
+    registered = registered_of(table, words)
     if registered is not None:
         threshold = _needed(table, "threshold", words.threshold)
         tau = _needed(table, "tau", words.tau) if registered.is_distance else None
@@ -103,7 +103,7 @@ def _rule(table: pd.DataFrame, words: Words, needs: Distances) -> Rule:
     return similarity_rule(similarity, known, threshold)
 
 
-def _registered(table: pd.DataFrame, words: Words) -> Geometry | None:
+def registered_of(table: pd.DataFrame, words: Words) -> Geometry | None:
     """The registered geometry by which a table was made, by its notes or else its columns, unless words say more."""
     if words.similarity is not None or words.distance is not None:
         return None
@@ -162,7 +162,7 @@ def _distance_rule(table: pd.DataFrame, words: Words, needs: Distances) -> Rule:
     unit, name = table.attrs.get("unit"), str(table.attrs.get("rule", "distance"))
     if "epsilon" in needs:
         check_distances(tau, epsilon, unit)
-    registered = _registered(table, words)
+    registered = registered_of(table, words)
     if registered is not None:
         return Rule(registered.name, tau, epsilon, own_distance=True, unit=registered.unit, registered=registered)
     rule = Rule(name, tau, epsilon, own_distance=name != "distance", unit=unit)

@@ -147,14 +147,15 @@ def asked_of_tracks(
     distance: Measure | None = None,
     unit: str | None = None,
 ) -> Words:
-    """The caller's words for tracks, checked; a tau without a distance means the similarity "point".
+    """The caller's words for tracks, checked.
 
     Raises ValueError if one is out of range or does not fit another.
     """
     if similarity == "oks":
         raise ValueError("similarity is 'oks', which tracks cannot use; 'iou', 'point' or a function is needed")
     points = similarity is None and distance is None and tau is not None
-    return asked(tau, similarity="point" if points else similarity, distance=distance, unit=unit)
+    words = asked(tau, similarity="point" if points else similarity, distance=distance, unit=unit)
+    return words._replace(similarity=similarity)  # the geometry of the tables decides what the tau is of
 
 
 def asked_with_tracks(

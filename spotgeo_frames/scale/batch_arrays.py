@@ -211,6 +211,8 @@ def _positions(names: tuple[str, ...], kinds: str) -> _Positions | None:
 
 def arrays_of_columns(objects: Columns, frames: Columns | None = None) -> BatchSide | None:
     """The side that columns of objects, and of frames, are; None if the geometry is not float64 throughout."""
+    if registered_name(objects) is not None:
+        return None
     names = BOX if {*BOX} <= {*objects} else BOX[:2]
     parts = [objects[name] for name in names]
     if any(not isinstance(part, np.ndarray) or part.dtype != np.float64 for part in parts):

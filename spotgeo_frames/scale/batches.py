@@ -25,7 +25,7 @@ from ..support.errors import check_none
 from ..tables.annotations import Annotations, SideColumns, as_side_columns
 from ..tables.columns import Columns
 from ..tables.messages import MOST_NAMED, listed
-from ..tables.schema import BOX, FRAME_KEY, LARGEST_COORDINATE
+from ..tables.schema import BOX, FRAME_KEY, LARGEST_COORDINATE, REGISTERED_COLUMNS
 from ..tables.table import Table
 from .batch_arrays import BatchSide, arrays_of_columns, as_tables, given_arrays
 
@@ -53,16 +53,22 @@ def form_of(side: str, columns: Any, others: Sequence[str], frames: Any) -> Form
     """The form of one side of a batch: of its columns by name, of the names of `others`, and of its frames or None."""
     if not len(columns["sequence"]):
         told = frames is not None and len(frames["sequence"])
-        return _form(None, (), is_text(frames["sequence"]), None) if told else NO_FORM
+        return _form(None, (), is_text(frames["sequence"]), None, ()) if told else NO_FORM
     classes = is_text(columns["category"]) if "category" in columns else None
-    return _form(side, (*columns, *others), is_text(columns["sequence"]), classes)
+    own = tuple(name for columns_of in REGISTERED_COLUMNS.values() for name in columns_of)
+    return _form(side, (*columns, *others), is_text(columns["sequence"]), classes, own)
 
 
 @lru_cache(maxsize=64)
-def _form(side: str | None, names: tuple[str, ...], sequences: bool, classes: bool | None) -> Form:
-    """The form of these columns, the same object for all batches that have it; `side` is None without rows."""
+def _form(
+    side: str | None, names: tuple[str, ...], sequences: bool, classes: bool | None, own: tuple[str, ...]
+) -> Form:
+    """The form of these columns, the same object for all batches that have it; `side` is None without rows.
+
+    `own` are the columns of registered geometries.
+    """
     text = {"sequence": sequences} | ({} if classes is None else {"category": classes})
-    return Form({} if side is None else {side: DECIDING[side].intersection(names)}, text)
+    return Form({} if side is None else {side: DECIDING[side].union(own).intersection(names)}, text)
 
 
 def is_text(values: Any) -> bool:

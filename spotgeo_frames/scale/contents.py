@@ -18,6 +18,7 @@ from ..support.reading import readable
 from ..support.storage import Place, is_inside, is_local
 from ..support.work import AT_ONCE
 from ..tables.key_values import arrow_key, is_date, may_be_whole
+from ..tables.schema import REGISTERED_COLUMNS, registered_name
 from .files import FIRST, KEPT_OF_STORE, LAST, File, Footer, Gap, OpenedFiles, RowGroup, footer_digest
 from .listing import files_of
 
@@ -178,7 +179,7 @@ def _plain_schema(schema: pa.Schema) -> pa.Schema:
             kind = pa.string()
         elif field.name in [*KEYS, "frame"] and (pa.types.is_integer(kind) or may_be_whole(kind)):
             kind = pa.int64()
-        elif field.name in KINDS and (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
+        elif _kind_of(field.name) and (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
             kind = pa.float64()
         fields.append(pa.field(field.name, kind))
     return pa.schema(fields)
@@ -266,13 +267,13 @@ def _judged(files: Sequence[File], footers: Sequence[_Footer], required: Sequenc
     judged = []
     for file, footer in zip(files, footers, strict=True):
         problems = list(footer.problems)
-        for name in [] if problems else required:
+        for name in [] if problems else _needed(required, footer.schema.names):
             if name not in footer.schema.names:
                 there = ", ".join(footer.schema.names) or "none"
                 problems.append(f"{file.place.name}: column {name} is missing; there are {there}")
                 continue
             kind = footer.schema.field(name).type
-            wanted = KINDS.get(name) or _wanted(common[name][0][0] if common[name] else "")
+            wanted = _kind_of(name) or _wanted(common[name][0][0] if common.get(name) else "")
             if not _is_of(kind, wanted) and footer.n_rows:
                 verb = "are" if wanted.endswith("s") else "is"
                 problems.append(f"{file.place.name}: column {name} is of type {kind}; {wanted} {verb} needed")
@@ -280,6 +281,20 @@ def _judged(files: Sequence[File], footers: Sequence[_Footer], required: Sequenc
             problems.append(f"{file.place.name}: column sequence: some rows are null")
         judged.append(footer._replace(problems=problems))
     return judged
+
+
+def _needed(required: Sequence[str], names: Sequence[str]) -> list[str]:
+    """The required columns of a file with these; those of a place are those of its geometry, if one is registered."""
+    own = registered_name(names)
+    if own is None or not {"x", "y"} <= {*required} or {"w", "joint"} & {*required}:
+        return list(required)
+    return [*(name for name in required if name not in ("x", "y")), *REGISTERED_COLUMNS[own]]
+
+
+def _kind_of(name: str) -> str | None:
+    """What a column must have, "integers" or "numbers"; None where that depends."""
+    registered = any(name in columns for columns in REGISTERED_COLUMNS.values())
+    return KINDS.get(name, "numbers" if registered else None)
 
 
 def _wanted(common: str) -> str:

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import spotgeo_frames as sf
+from helpers.boxes import boxes
+from helpers.distances import euclidean, great_circle, on_a_grid, on_the_sky
+from helpers.problems import Place, refused
 from spotgeo_frames.matching import pairs
-from tests.helpers.boxes import boxes
-from tests.helpers.distances import euclidean, great_circle, on_a_grid, on_the_sky
-from tests.helpers.problems import Place, refused
 
 POINT = pd.DataFrame({"sequence": 1, "frame": 1, "object": [1], "x": [0.0], "y": [0.0]})
 

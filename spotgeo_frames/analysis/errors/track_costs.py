@@ -1,6 +1,7 @@
 """What each kind of error costs in tracks and poses, by evaluating them again with that kind mended."""
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -10,9 +11,9 @@ import pandas as pd
 from ...geometries.boxes import has_boxes
 from ...geometries.points import centres
 from ...geometries.registered import Measure
-from ...matching.noted_rule import is_of_poses, noted_rule
+from ...matching.noted_rule import is_of_poses, noted_rule, registered_of
 from ...matching.rule import Rule
-from ...matching.words import asked_of_matches, asked_of_tracks, similarity_rule
+from ...matching.words import Words, asked_of_matches, asked_of_tracks, similarity_rule
 from ...support.errors import InputError
 from ...support.pandas_tables import TEXT
 from ...support.work import progress
@@ -87,6 +88,10 @@ def _rule(table: pd.DataFrame, tau: float | None, similarity: str | Measure | No
     """
     if distance is None:
         words = asked_of_tracks(tau, similarity)
+        if tau is not None and similarity is None:
+            if registered_of(table, words) is not None:
+                return _agreeing(table, words)
+            words = words._replace(similarity="point")
     else:  # the notes may know its tau
         words = asked_of_matches(tau, similarity=similarity, distance=distance)
     measure, word = (words.similarity, "similarity") if distance is None else ("point", "distance")
@@ -95,13 +100,29 @@ def _rule(table: pd.DataFrame, tau: float | None, similarity: str | Measure | No
             raise ValueError(f"pose() measures joints in head sizes; leave out {word} and tau")
         return noted_rule(table, words)
     if measure is not None:
-        given = {word: similarity_rule(measure, words, THRESHOLD).name, "tau": words.tau}
-        noted = {word: table.attrs.get("rule"), "tau": table.attrs.get("tau")}
-        for name, value in given.items():
-            if None not in (value, noted[name]) and value != noted[name]:
-                problem = f"{name} is {value!r}, and the result was made with {noted[name]!r}"
-                raise ValueError(f"{problem}; leave out {word} and tau")
+        _check_noted(table, {word: similarity_rule(measure, words, THRESHOLD).name, "tau": words.tau}, word)
+    return _noted(table, words)
+
+
+def _agreeing(table: pd.DataFrame, words: Words) -> Rule:
+    """The rule of a result of a registered geometry, whose tau the notes may have, too."""
+    _check_noted(table, {"tau": words.tau}, "similarity")
+    tau = words.tau if table.attrs.get("tau") is None else None
+    return _noted(table, words._replace(tau=tau))
+
+
+def _noted(table: pd.DataFrame, words: Words) -> Rule:
+    """The rule that the notes and the words tell."""
     return replace(noted_rule(table, words._replace(threshold=THRESHOLD)), by=table.attrs.get("by"))
+
+
+def _check_noted(table: pd.DataFrame, given: Mapping[str, Any], word: str) -> None:
+    """Raises ValueError if what is given does not agree with the notes of the result."""
+    for name, value in given.items():
+        noted = table.attrs.get("tau" if name == "tau" else "rule")
+        if None not in (value, noted) and value != noted:
+            problem = f"{name} is {value!r}, and the result was made with {noted!r}"
+            raise ValueError(f"{problem}; leave out {word} and tau")
 
 
 def _sides(table: pd.DataFrame, rule: Rule) -> MatchSides:

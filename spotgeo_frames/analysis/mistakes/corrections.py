@@ -11,15 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...geometries.boxes import has_boxes
 from ...geometries.joints import COCO_SIGMAS, JOINTS, RAW_JOINTS, labelled_joints
-from ...geometries.points import centres
+from ...geometries.points import centres, geometry_of
 from ...matching.alignment import align
 from ...matching.rule import Rule
 from ...support.arrays import log
 from ...tables.annotations import Annotations
 from ...tables.checks import decoded
-from ...tables.schema import BOX, FRAME_KEY, LARGEST_COORDINATE, frame_columns
+from ...tables.schema import FRAME_KEY, LARGEST_COORDINATE, frame_columns
 
 # The least gain in F1 from correcting a mistake, and a gain for those that the tables show whatever they cost.
 GAIN, ANY_GAIN = 0.05, -1.0
@@ -59,53 +58,19 @@ class Correction(NamedTuple):
 Corrections = Callable[[Annotations, pd.DataFrame, float], Iterator[Correction]]
 
 
-def geometry(objects: pd.DataFrame) -> list[str]:
-    """The columns of the place and, of boxes, the size."""
-    return BOX if has_boxes(objects) else ["x", "y"]
-
-
-def _from_centres(boxes: pd.DataFrame) -> pd.DataFrame:
-    return boxes.assign(x=boxes["x"] - boxes["w"] / 2, y=boxes["y"] - boxes["h"] / 2)
-
-
-def _from_corners(boxes: pd.DataFrame) -> pd.DataFrame:
-    return boxes.assign(w=boxes["w"] - boxes["x"], h=boxes["h"] - boxes["y"])
-
-
-def _turned(boxes: pd.DataFrame) -> pd.DataFrame:
-    return boxes.assign(w=boxes["h"], h=boxes["w"])
-
-
-def _with_x_and_y_swapped(objects: pd.DataFrame) -> pd.DataFrame:
-    return objects.assign(x=objects["y"], y=objects["x"])
-
-
-# How boxes are written where x, y is not the top left corner or w, h not the size: mistake, advice, correction.
-BOX_FORMS = [
-    ("x and y are the centre of the box", "give the top left corner: x - w / 2, y - h / 2", _from_centres),
-    ("w and h are the far corner of the box", "give its width and height: w - x, h - y", _from_corners),
-]
-BOX_SWAPS = [
-    ("width and height are swapped", "write the width, then the height: w, h", _turned),
-    (
-        "x and y, width and height are swapped",
-        "write the column of the image, then its row, and the width, then the height: x, y, w, h",
-        lambda boxes: _turned(_with_x_and_y_swapped(boxes)),
-    ),
-]
-SWAP = ("x and y are swapped", "write the column of the image, then its row: x, y", _with_x_and_y_swapped)
-
-
 def of_places(truth: Annotations, claims: pd.DataFrame, reach: float) -> Iterator[Correction]:
     """Coordinates and sizes that mean something else than pixels from the top left."""
-    forms = BOX_FORMS if has_boxes(claims) else []
-    for suspicion, advice, corrected in [SWAP, *forms, *(BOX_SWAPS if forms else [])]:
+    geometry = geometry_of(claims)
+    for suspicion, advice, corrected in geometry.slips:
         yield Correction(suspicion, advice, truth, corrected(claims))
+    if geometry.offsets.moved is None:  # nothing tells how its rows are moved
+        return
+    sizes = dict(zip("xy", geometry.columns[2:], strict=False))
     for axis, edge in (("x", "right"), ("y", "bottom")):
         total = _mirror(truth.objects, claims, axis, reach)
         if total is not None:
-            size = claims["w" if axis == "x" else "h"] if forms else 0.0
-            advice = f"count {axis} from the other edge: {axis} = {total:g} - {axis}" + (" - its size" if forms else "")
+            size = claims[sizes[axis]] if sizes else 0.0
+            advice = f"count {axis} from the other edge: {axis} = {total:g} - {axis}" + (" - its size" if sizes else "")
             mirrored = claims.assign(**{axis: total - claims[axis] - size})
             yield Correction(f"{axis} is counted from the {edge} edge", advice, truth, mirrored)
     for factor, suspicion in ((2.0, "coordinates are halved"), (0.5, "coordinates are doubled")):
@@ -117,7 +82,7 @@ def of_places(truth: Annotations, claims: pd.DataFrame, reach: float) -> Iterato
 
 def _normalised(truth: Annotations, claims: pd.DataFrame) -> Iterator[Correction]:
     """Coordinates from 0 to 1, alone or together with another form of boxes, such as that of YOLO."""
-    forms = [(f", and {suspicion}", form(claims)) for suspicion, _, form in (BOX_FORMS if has_boxes(claims) else [])]
+    forms = [(f", and {suspicion}", form(claims)) for suspicion, _, form in geometry_of(claims).forms]
     for also, corrected in [("", claims), *forms]:
         sizes = _image_sizes(truth, corrected)
         if sizes is not None:
@@ -128,8 +93,8 @@ def _normalised(truth: Annotations, claims: pd.DataFrame) -> Iterator[Correction
 
 def _scaled(claims: pd.DataFrame, width: Any, height: Any) -> pd.DataFrame:
     """The objects with x and w multiplied by one factor, y and h by another."""
-    factors = {"x": width, "y": height} | ({"w": width, "h": height} if has_boxes(claims) else {})
-    return claims.assign(**{column: claims[column] * factor for column, factor in factors.items()})
+    factors = zip(geometry_of(claims).columns, (width, height) * 2, strict=False)
+    return claims.assign(**{column: claims[column] * factor for column, factor in factors})
 
 
 def _image_sizes(truth: Annotations, claims: pd.DataFrame) -> tuple[Any, Any] | None:

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ...geometries.points import geometry_of
 from ...support.arrays import log
 from ...tables.annotations import Annotations
 from ...tables.checks import decoded
 from ...tables.messages import MOST_NAMED
-from .corrections import Correction, geometry, with_frames_shifted, with_names
+from .corrections import Correction, with_frames_shifted, with_names
 from .evidence import FramePairs, frame_pairs, frame_votes, fullest, near, places_of
 
 # What is said of sequences that have each other's predictions.
@@ -42,6 +43,8 @@ SAME_STEP = 0.8
 
 def of_offsets_and_scales(truth: Annotations, claims: pd.DataFrame, reach: float) -> Iterator[Correction]:
     """Coordinates that are off by the same, or are multiplied by a factor."""
+    if geometry_of(claims).offsets.moved is None:  # nothing tells how its rows are moved
+        return
     pairs = frame_pairs(*_places(truth, claims))
     peak = fullest(pairs.claimed - pairs.true, pairs.weight, reach)
     if peak is not None and peak.is_clear and np.hypot(*peak.place) > LEAST_OFF:
@@ -79,7 +82,7 @@ def scaled_by(truth: Annotations, claims: pd.DataFrame, factors: np.ndarray) -> 
     else:
         suspicion = f"coordinates are scaled by {_told(factors[0])} in x and by {_told(factors[1])} in y"
     of_columns = dict(zip("xywh", [*factors, *factors], strict=True))
-    corrected = claims.assign(**{name: claims[name] / of_columns[name] for name in geometry(claims)})
+    corrected = claims.assign(**{name: claims[name] / of_columns[name] for name in geometry_of(claims).columns})
     advice = f"give pixels of the truth's images: divide x by {factors[0]:.4g} and y by {factors[1]:.4g}"
     return Correction(suspicion, advice, truth, corrected, fitted=True)
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from ...geometries.points import geometry_of
 from ...matching.crowds import WithoutCrowds, without_crowds, without_explained
 from ...matching.matcher import assigned, assigned_chunks, counted_table
 from ...matching.pairs import Pairs, join_pairs
@@ -19,7 +20,7 @@ from ...support.arrays import added_at, grouped, row_keys
 from ...tables.annotations import Annotations
 from ...tables.columns import dataframe_of
 from ...tables.schema import FRAME_KEY, TP
-from .corrections import Correction, geometry
+from .corrections import Correction
 
 # By what share of the gain of another correction, at least, one that is fitted has to gain more.
 FITTED_MORE = 0.1
@@ -136,7 +137,7 @@ def gained_objects(before: Score, after: Score, rule: Rule) -> tuple[int, int]:
 
 def _counting(truth: Annotations, claims: pd.DataFrame, rule: Rule) -> WithoutCrowds:
     """The sides without crowds."""
-    if not np.isfinite(claims[geometry(claims)].to_numpy()).all():
+    if not np.isfinite(claims[list(geometry_of(claims).columns)].to_numpy()).all():
         claims = claims.head(0)  # a correction may overflow
     return without_crowds(compared(rule, truth, Annotations(claims), "union", may_be_disjoint=True), rule)
 

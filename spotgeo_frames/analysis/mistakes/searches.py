@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from ...geometries.points import geometry_of
 from ...tables.annotations import Annotations
 from ...tables.messages import first_listed
 from ...tables.schema import OBJECT_KEY
@@ -136,7 +137,12 @@ def _of_sequences(case: Case, names: pd.Index) -> tuple[Annotations, pd.DataFram
 
 
 def _elsewhere(claims: pd.DataFrame) -> pd.DataFrame:
-    """The same predictions half an image farther, where only chance makes hits; what leaves it comes in again."""
+    """The same predictions half an image farther, where only chance makes hits; what leaves it comes in again.
+
+    There are none if nothing tells how they are moved.
+    """
+    if geometry_of(claims).offsets.moved is None:
+        return claims.head(0)
     moved = {}
     for axis in "xy":
         values = claims[axis].groupby([claims[key] for key in OBJECT_KEY]).transform("first")

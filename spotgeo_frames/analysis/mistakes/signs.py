@@ -15,11 +15,12 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...geometries.boxes import has_boxes
+from ...geometries.facts import Rows
+from ...geometries.points import geometry_of
 from ...matching.left_out import classes_apart
 from ...tables.messages import first_listed
 from ...tables.schema import FRAME_KEY, OBJECT_KEY, frame_columns
-from .corrections import GAIN, geometry
+from .corrections import GAIN
 from .evidence import enough, near, of_one_joint, places_of
 from .scores import Case, Suspicion
 
@@ -194,7 +195,7 @@ def twice(case: Case) -> Iterator[Suspicion]:
     """Reports predictions of a frame that lie at the same place."""
     claims = case.claims
     columns = [*frame_columns(claims), *(["category"] if "category" in claims else [])]
-    places = {side: (claims[side] / SAME_PLACE).round() for side in geometry(claims)}
+    places = {side: (claims[side] / SAME_PLACE).round() for side in geometry_of(claims).columns}
     repeated = claims[columns].assign(**places).duplicated().to_numpy()
     n_objects = len(claims[repeated].drop_duplicates(OBJECT_KEY))
     if not enough("repeated objects", n_objects) or repeated.mean() < LEAST_TWICE:
@@ -243,8 +244,9 @@ def neighbours(objects: pd.DataFrame, truth: pd.DataFrame, reach: float) -> Neig
     one = of_one_joint(objects, truth).reset_index(drop=True)
     places = places_of(objects, truth)
     radius = np.full(len(one), reach)
-    if has_boxes(one):
-        radius = OF_BOX * np.sqrt(one["w"].abs().to_numpy() * one["h"].abs().to_numpy())
+    size = geometry_of(one).size
+    if size is not None:
+        radius = OF_BOX * np.sqrt(np.abs(size(Rows(one))))
     image = np.ptp(places[["x", "y"]].to_numpy(), axis=0).min() if len(places) else 0.0
     radius = np.maximum(np.minimum(radius, SHARE_OF_IMAGE * image), SAME_PLACE)
     first, second = near(places, places, 2 * float(radius.max(initial=0.0)))

@@ -23,6 +23,7 @@ from ...support.arrays import chunks
 from ...support.work import progress
 from ...tables.annotations import Annotations, SideColumns, side_columns
 from ...tables.columns import as_numbers
+from ...tables.schema import coordinates_of
 from ...tracking.crowds import without_crowds_of_tracks
 from ...tracking.families import pose_numbers, track_numbers
 from ...tracking.identities import with_predictions
@@ -123,7 +124,8 @@ def _of_sums(sums: Sums) -> Evaluated:
 def _without_other_columns(aligned: Aligned) -> Aligned:
     """The sides without the columns of predictions that would be selected at each threshold for nothing."""
     predictions = aligned.predictions
-    return aligned._replace(predictions=predictions._replace(table=predictions.table.select(["x", "y"])))
+    table = predictions.table.select(coordinates_of(predictions.table))
+    return aligned._replace(predictions=predictions._replace(table=table))
 
 
 def _evaluate_poses(

@@ -11,12 +11,13 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_integer_dtype, is_string_dtype
 
+from ...geometries.points import geometry_of, with_places
 from ...support.arrays import added_at, grouped, row_keys
 from ...support.errors import InputError
 from ...tables.arrow import as_pandas
 from ...tables.checks import check_matches, decoded
 from ...tables.match_sides import check_coordinates
-from ...tables.schema import FN, FP, FRAME_KEY
+from ...tables.schema import FN, FP, FRAME_KEY, SIDE_PREFIXES
 from ...tables.table import Table
 from ..viewer.places import extents
 from .drawn_tables import count_to_draw
@@ -189,7 +190,13 @@ def _checked(matches: Table) -> pd.DataFrame:
     """A match table with coordinates; raises InputError if it is none."""
     table = check_matches(matches)
     check_coordinates(table)
-    return table
+    for prefix in SIDE_PREFIXES:
+        geometry = geometry_of(table, prefix)
+        if geometry.place is None:
+            raise InputError(
+                f"match table: {geometry.name} have no centre, so nothing can be drawn; geometry() takes one"
+            )
+    return with_places(table)
 
 
 def _worst(table: pd.DataFrame) -> list[tuple[Any, int]]:

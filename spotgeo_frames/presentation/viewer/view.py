@@ -12,6 +12,7 @@ import pandas as pd
 
 from ...geometries.boxes import has_boxes
 from ...geometries.joints import BONES
+from ...geometries.points import with_places
 from ...geometries.poses import pose_columns, pose_joints
 from ...tables.match_sides import check_coordinates
 from ...tables.schema import BOX, FILE_ORDER, PREFIXES, SIDE_PREFIXES, measure_of
@@ -71,6 +72,7 @@ def view_of(
     frames. Raises InputError if coordinates are missing, or if truths of a frame differ.
     """
     check_coordinates(matches)
+    matches = with_places(matches)
     frames = frames_of(matches, sequences)
     columns, left_out = _columns(matches)
     submissions = submissions_of(matches, frames, columns)

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...geometries.facts import Rows
+from ...geometries.points import geometry_of
 from ...geometries.poses import pose_columns
 from ...matching.alignment import Aligned, select_rows, without_categories
 from ...matching.crowds import crowd_flags
@@ -192,13 +194,12 @@ def _labelled_joints(truth: Columns, rule: Rule) -> np.ndarray:
 
 
 def _areas(table: Columns, side: str) -> np.ndarray:
-    """The column `area` (px²), or without one the areas of the boxes; null for objects that have neither."""
+    """The column `area` (px²), or without one what their geometry knows, as of boxes; null where it knows none."""
     if "area" in table:
         name = source(table, side)
         problems = size_problems(dataframe_of(table.select([*OBJECT_KEY, "area"])), "area", name, "")
         if problems:
             raise InputError([f"{problem}; without the column, areas are w * h" for problem in problems])
         return as_numbers(table["area"])
-    if "w" in table and "h" in table:
-        return as_numbers(table["w"]) * as_numbers(table["h"])
-    return np.full(len(table), np.nan)
+    size = geometry_of(table).size
+    return np.full(len(table), np.nan) if size is None else size(Rows(table))
