@@ -61,15 +61,10 @@ def overview(row: Mapping[str, Any]) -> str:
     ]
     width = max(len(metric.label) for metric in metrics)
     lines = [
-        f"  {metric.label:<{width}} {_aligned(row[metric.name], metric)}   {_unit_and_formula(metric)}"
+        f"  {metric.label:<{width}} {number_text(row[metric.name], ',.4f'):>14}   {_unit_and_formula(metric)}"
         for metric in metrics
     ]
     return "\n".join([counts, "", f"  {outcomes}", "", *lines])
-
-
-def _aligned(value: float, metric: Metric) -> str:
-    """Formats a value, right-aligned; 1 - F1 has six decimals, as on the competition's leaderboard."""
-    return f"{number_text(value, ',.6f' if metric.name == 'one_minus_f1' else ',.4f'):>14}"
 
 
 def _unit_and_formula(metric: Metric) -> str:
@@ -110,8 +105,8 @@ def comparison_text(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
         count: board[count],
     }
     ranks, any_few = few_marked(by.join(pd.DataFrame(ranking)), board)
-    of = [name for name in ("of",) if name in pairs]
-    without = pairs["of"].str.startswith(WITHOUT) if of else pd.Series(False, index=pairs.index)
+    of = [name for name in ("aggregate",) if name in pairs]
+    without = pairs["aggregate"].str.startswith(WITHOUT) if of else pd.Series(False, index=pairs.index)
     shown = pairs[~(pairs["metric"].isin(undefined) | without)]
     values = shown[["estimate", "low", "high", "p_value", "p_adjusted"]].map(number_text)
     differences = _named(shown, [*by, "a", "b", *of, "metric"]).join(values)
@@ -121,7 +116,7 @@ def comparison_text(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
         "p_adjusted: over all pairs and metrics together",
         f"apart from next: by {title(first)}, p_adjusted < 0.05; no: not shown to differ",
     ]
-    if of and (pairs["of"] == "macro").any():
+    if of and (pairs["aggregate"] == "macro").any():
         notes.append("macro: the mean over sequences")
     if without.any():
         notes[-1] += "; --json has the numbers without each sequence, too"

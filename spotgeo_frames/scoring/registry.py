@@ -145,18 +145,6 @@ METRICS = by_name(
         weight=_f1_weight,
     ),
     Metric(
-        "one_minus_f1",
-        "1 - F1",
-        "1 - f1",
-        lambda sums: 1 - _f1(sums),
-        note="the first number of the competition's leaderboard; null where there is nothing to count",
-        higher_is_better=False,
-        high=1.0,
-        written="share",
-        needs=(TP, FN, FP),
-        weight=_f1_weight,
-    ),
-    Metric(
         "mse",
         "mse",
         "mean of squared_error over TP, FN and FP, by the metric document",
@@ -184,7 +172,7 @@ METRICS = by_name(
     ),
     Metric(
         "det_a",
-        "accuracy",
+        "DetA",
         "TP / (TP + FN + FP)",
         lambda sums: share(sums["tp"], _counted(sums)),
         note="null where there is nothing to count",

@@ -75,7 +75,7 @@ def summarize(
     tp, fn, fp: truths matched with a prediction (found), truths without a match (missed), and predictions without a
         match (false alarms).
     precision, recall: TP / (TP + FP) and TP / (TP + FN).
-    f1, one_minus_f1: 2 TP / (2 TP + FP + FN) and 1 - f1.
+    f1: 2 TP / (2 TP + FP + FN).
     mse: px², mean of squared_error over TP, FN and FP, by the metric document (eqs. 10 to 17); 0 without any.
     kelvins_mse: sum over sequences of each sequence's mean of kelvins_error, by the competition's server. It grows with
         the number of sequences, so it compares submissions, never slices.

@@ -141,8 +141,8 @@ def compare(
         metric. The interval excludes 0 just where p_value is at most 1 - confidence. Below six sequences p-values
         cannot be below 0.05, and `low` and `high` are null. Where both submissions have the same rows, in whatever
         order, the difference is 0 and its p-value 1.
-        Tracks and poses have a column `of`, as in `intervals`: "combined", "macro" (the mean of the sequences' own
-        values, by leaving out, adjusted by Holm's method) and, up to 20 sequences, "without NAME", the difference
+        Tracks and poses have a column `aggregate`, as in `intervals`: "combined", "macro" (the mean of the sequences'
+        own values, by leaving out, adjusted by Holm's method) and, up to 20 sequences, "without NAME", the difference
         alone. Average precision has no "macro"; the jackknife's pseudo-values of up to 100 groups of sequences (Tukey,
         1958) are swapped and left out.
 
@@ -247,7 +247,7 @@ def _with_places(
 
 def _of_group(pairs: pd.DataFrame, labels: Mapping[str, Any]) -> pd.DataFrame:
     """The rows of combined numbers of a group."""
-    kept = pairs["of"] == "combined" if "of" in pairs else pd.Series(True, index=pairs.index)
+    kept = pairs["aggregate"] == "combined" if "aggregate" in pairs else pd.Series(True, index=pairs.index)
     for name, value in labels.items():
         kept &= pairs[name] == pd.Series(value).iloc[0]
     return pairs[kept]

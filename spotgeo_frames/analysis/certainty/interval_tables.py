@@ -74,7 +74,7 @@ def result_table(
     order = np.argsort(of_group, kind="stable")
     of = pd.array(labels, dtype=TEXT).take(order)
     ordered = Intervals(*(values[order] for values in together))
-    return _table(evaluation, of_group[order], names, count[order], ordered, {"of": of})
+    return _table(evaluation, of_group[order], names, count[order], ordered, {"aggregate": of})
 
 
 def _table(

@@ -60,12 +60,12 @@ def pair_table(
     for group in groups:
         rows = range(at, at + len(group.pairs))
         tables = [
-            _rows(pair, metrics, {"of": "combined"} if is_result else {}, tests[row])
+            _rows(pair, metrics, {"aggregate": "combined"} if is_result else {}, tests[row])
             for pair, row in zip(group.pairs, rows, strict=True)
         ]
         if has_means:
             tables += [
-                _rows(pair, metrics, {"of": "macro"}, of_means[row])
+                _rows(pair, metrics, {"aggregate": "macro"}, of_means[row])
                 for pair, row in zip(group.pairs, rows, strict=True)
             ]
         if is_result:
@@ -202,6 +202,6 @@ def _without(group: Group, pair: tuple[str, str], metrics: Sequence[str]) -> lis
     unknown: dict[str, Any] = dict.fromkeys(NUMBERS, np.full(len(metrics), np.nan))
     unknown |= {"reason": [OF_THE_REST] * len(metrics)}
     return [
-        _rows(pair, metrics, {"of": f"without {name}"}, unknown | {"estimate": of[0] - of[1]})
+        _rows(pair, metrics, {"aggregate": f"without {name}"}, unknown | {"estimate": of[0] - of[1]})
         for name, *of in zip(names, *left, strict=False)
     ]

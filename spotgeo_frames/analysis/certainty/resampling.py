@@ -98,7 +98,7 @@ def check_seed(seed: int) -> None:
 def check_labels(labels: Iterable[str]) -> None:
     """Raises InputError where a column to group by has the name of a column that the result has itself."""
     own = [
-        "of",
+        "aggregate",
         "metric",
         "estimate",
         "low",

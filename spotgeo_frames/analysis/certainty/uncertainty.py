@@ -109,9 +109,10 @@ def intervals(
     and of fewer than 20 sequences or 5 degrees of freedom. The notes (`attrs`) say which `question` the intervals
     answer.
 
-    Tracks and poses have a column `of`: "combined" (its interval is null below 20 sequences, of which a single one may
-    decide it), "macro", the mean over sequences of each one's own value (the mean sequence is another question), and,
-    up to 20 sequences, "without NAME", the combined number without the sequence NAME (or without the cluster NAME).
+    Tracks and poses have a column `aggregate`: "combined" (its interval is null below 20 sequences, of which a single
+    one may decide it), "macro", the mean over sequences of each one's own value (the mean sequence is another
+    question), and, up to 20 sequences, "without NAME", the combined number without the sequence NAME (or without the
+    cluster NAME).
 
     Average precision has these rows but no "macro": the AP of a single image is another number. Up to 100 groups of
     sequences are left out in turn. AP of few images is too high, so the interval is moved down by the bias, which

@@ -72,7 +72,7 @@ class Evaluation(NamedTuple):
     summary, intervals
         The metrics of each submission, and the headline metrics with confidence intervals, those of average precision
         or tracks first. No table has columns or rows of metrics that are not defined for the rule. With these metrics
-        there is a column `of`, as `intervals` returns it; so it is in the pairs of their comparison.
+        there is a column `aggregate`, as `intervals` returns it; so it is in the pairs of their comparison.
     compared
         The comparison of submissions; None if there is only one.
     warnings, about_pairs
@@ -270,8 +270,8 @@ def _intervals(
             for text in of_name:
                 texts.setdefault(text, set()).add(name)
     answer = pd.concat(tables, ignore_index=True)
-    if "of" in answer:
-        answer["of"] = answer["of"].fillna(COMBINED)  # of match tables
+    if "aggregate" in answer:
+        answer["aggregate"] = answer["aggregate"].fillna(COMBINED)  # of match tables
     answer.attrs = tables[-1].attrs
     # That there are few sequences may be said in more words, too.
     longest = [text for text in texts if not any(other != text and other.startswith(text) for other in texts)]
@@ -300,7 +300,7 @@ def matches_of_name(evaluation: Evaluation, name: str) -> pd.DataFrame:
 
 def rows_of(table: pd.DataFrame, of: str) -> pd.DataFrame:
     """The rows of combined numbers, or of macro means, which detections have none of."""
-    return table[table["of"] == of] if "of" in table else table if of == COMBINED else table.iloc[:0]
+    return table[table["aggregate"] == of] if "aggregate" in table else table if of == COMBINED else table.iloc[:0]
 
 
 def _cuts(
