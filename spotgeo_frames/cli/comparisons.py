@@ -7,7 +7,7 @@ import pandas as pd
 
 from ..analysis.certainty import comparison
 from ..scoring.ap.result import AveragePrecision
-from ..scoring.few_sequences import held_in
+from ..scoring.summary import held_in
 from ..support.addresses import shown
 from ..support.errors import InputError
 from ..support.labels import bins_as_text

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from ..analysis.errors import costs, error_kinds
 from ..support.addresses import shown
-from ..tracking.evaluate import evaluated, matches_of
+from ..tracking.results import evaluated, matches_of
 from .arguments import How, read_pair
 from .as_json import formatted, plain_rows, rule_words
 from .outputs import check_out, keep

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..scoring.few_sequences import FEW_NOTE, few_marked, held_by_few
 from ..scoring.registry import METRICS, SLICED, Metric, defined
+from ..scoring.summary import FEW_NOTE, few_marked, held_by_few
 from ..support.labels import bins_as_text, label
 from ..support.names import plain_value
 from .printing import one_line

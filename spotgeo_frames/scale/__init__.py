@@ -28,16 +28,14 @@ In come Parquet datasets, tables that become such, or evaluations of parts; out 
     a sorted copy     cluster_sorting   sorts on a Dask cluster
                       sorted_copies     repartition_by_sequence()
     other engines     made_with         how sums were made, as a column of them
-                      sum_tables        sums(): what a part adds up to, as a table
-                      combined_sums     combine(): the metrics of such tables together
+                      sum_tables        sums(): what a part adds up to, as a table; combine(): their metrics
     a training loop   batch_arrays      one side of a batch, from arrays and tensors or from a table
                       batch_form        what all batches have in common
                       seen_frames       which frames there were
                       plain_batches     plain batches, which wait to be matched together
                       seen_sides        how the two sides of all batches fit each other
                       batches           reads a batch
-                      batch_sums        what batches add up to
-                      accumulator       Accumulator
+                      accumulator       Accumulator, and what batches add up to
 """
 
 import lazy_loader

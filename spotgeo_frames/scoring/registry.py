@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from ..tables.schema import FN, FP, TP
-from .match_sums import NamedSums, share
+from .sequence_sums import NamedSums, share
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -242,6 +242,9 @@ CURVE_METRICS = by_name(
 
 # The metrics that order a leaderboard: the first one, and the second one between submissions that are equal in it.
 RANKING = ["f1", "kelvins_mse"]
+
+# The metrics that intervals and comparisons have by default.
+DEFAULT = ("f1", "precision", "recall", "mse", "det_a", "rmse")
 
 # The metrics that a report shows first, and those that it shows for each slice, in this order.
 HEADLINE = ["f1", "precision", "recall", "mse", "kelvins_mse", "det_a", "mean_distance", "rmse", "loc_a"]

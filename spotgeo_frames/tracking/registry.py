@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 
 from ..scoring.ap.numbers import AP_METRICS
-from ..scoring.match_sums import NamedSums
 from ..scoring.registry import CURVE_METRICS, METRICS, Metric, by_name, count
+from ..scoring.sequence_sums import NamedSums
 
 # A function from sums to the denominator of a metric.
 Weight = Callable[[NamedSums], np.ndarray]

@@ -13,7 +13,7 @@ from helpers.detectors import Detector, boxes, people
 from helpers.plain_jackknife import plain_reach, plain_skewness
 from helpers.problems import refused, warned
 from spotgeo_frames.analysis.certainty.estimates import bias_of_halves, with_units
-from spotgeo_frames.scoring.evaluations import asked_table
+from spotgeo_frames.scoring.sequence_sums import evaluable
 
 pytestmark = pytest.mark.filterwarnings("ignore:average_precision")
 
@@ -49,7 +49,7 @@ def test_the_interval_leaves_out_each_sequence_or_cluster(cluster: str | None) -
     left = np.array([ap_without(column, value) for value in seen[column].unique()])  # empty sequences change nothing
     n = len(left)
     error = np.sqrt((n - 1) / n * np.sum((left - estimate) ** 2))
-    asked = with_units(asked_table(RESULT, ""), cluster)
+    asked = with_units(evaluable(RESULT, ""), cluster)
     [[bias]] = bias_of_halves(asked.evaluate(asked.table, None, ()), ["AP"])
     freedom, slope = row["degrees_of_freedom"], np.hypot(error, bias) / (estimate * (1 - estimate))
     quantile, k = stats.t.ppf(0.975, freedom), plain_skewness(left - estimate, freedom)
@@ -64,7 +64,7 @@ def test_the_interval_leaves_out_each_sequence_or_cluster(cluster: str | None) -
 
 
 def test_the_bias_is_what_halves_have_more_than_the_whole() -> None:
-    asked = asked_table(RESULT, "")
+    asked = evaluable(RESULT, "")
     found = bias_of_halves(asked.evaluate(asked.table, None, ()), ["AP", "AR100"])[0]
     random, halves = np.random.default_rng(0), []
     for _ in range(10):
@@ -90,10 +90,10 @@ def test_without_each_of_few_sequences() -> None:
 def test_many_sequences_are_left_out_in_100_groups() -> None:
     sides = scene(230)
     result = sf.average_precision(*sides)
-    asked = asked_table(result, "")
-    evaluation = asked.evaluate(asked.table, None, ())
-    assert len(evaluation.sequence) == 100
-    assert set(evaluation.sizes) == {2, 3}
+    asked = evaluable(result, "")
+    sums = asked.evaluate(asked.table, None, ())
+    assert len(sums.sequence) == 100
+    assert set(sums.sizes) == {2, 3}
     mixed = np.random.default_rng(3).permutation(230)
     shuffled = sides[0]._replace(frames=sides[0].frames.iloc[mixed], objects=sides[0].objects.sample(frac=1))
     first, second = (sf.intervals(of) for of in (result, sf.average_precision(shuffled, sides[1])))

@@ -5,15 +5,15 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from spotgeo_frames.analysis.mistakes.checking.correction_scores import (
+
+import spotgeo_frames as sf
+from spotgeo_frames.analysis.mistakes.correction_scores import (
     best_correction,
     gained_objects,
     highest_f1,
     score,
 )
-from spotgeo_frames.analysis.mistakes.checking.corrections import of_numbers, of_places
-
-import spotgeo_frames as sf
+from spotgeo_frames.analysis.mistakes.corrections import of_numbers, of_places
 from spotgeo_frames.matching import matcher
 from spotgeo_frames.matching.rule import Rule
 

@@ -7,7 +7,7 @@ import pytest
 
 import spotgeo_frames as sf
 from helpers.problems import refused
-from spotgeo_frames.tracking.families import ADDED, TRACK_COLUMNS
+from spotgeo_frames.tracking.track_sums import ADDED, TRACK_COLUMNS
 
 N_SEQUENCES, N_FRAMES, N_OBJECTS = 24, 12, 3
 

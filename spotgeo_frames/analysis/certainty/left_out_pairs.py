@@ -2,7 +2,7 @@
 
 The difference D of a metric changes by d_i = d_i(a) - d_i(b) without sequence i, and its standard error s is that of
 the jackknife, s² = (n - 1) / n * sum of d_i². D / s has Student's distribution, with the degrees of freedom of Bell and
-McCaffrey, corrected for skewness (see `jackknife.py` and `skewness.py`).
+McCaffrey, corrected for skewness (see `jackknife.py`).
 
 That trusts what the sequences have shown. It is not enough where few of them show anything:
 
@@ -16,9 +16,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...scoring.match_sums import NamedSums
-from .jackknife import ROUNDING, Functions, clopper_pearson, degrees_of_freedom, left_out
-from .skewness import reaches, skewness_of, transformed
+from ...scoring.sequence_sums import NamedSums
+from .jackknife import (
+    ROUNDING,
+    Functions,
+    clopper_pearson,
+    degrees_of_freedom,
+    left_out,
+    reaches,
+    skewness_of,
+    transformed,
+)
 
 # Why there is no difference.
 UNDEFINED = "the metric is not defined for one of the two"

@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 
 from ...scoring.ap.result import AveragePrecision
-from ...scoring.few_sequences import FEW_SEQUENCES, LITTLE_KNOWN, OF_FEW
-from ...scoring.match_sums import NamedSums, share
+from ...scoring.sequence_sums import NamedSums, share
+from ...scoring.summary import FEW_SEQUENCES, LITTLE_KNOWN, OF_FEW
 from ...support.errors import InputError
 from ...support.keys import added_at, grouped
 from ...support.named_tables import as_html, as_text, headline
@@ -32,7 +32,7 @@ from ...tables.table import Table
 from ..certainty.interval_tables import QUESTION
 from ..certainty.jackknife import ROUNDING, Functions, Intervals, clopper_pearson, jackknife, single_share
 from ..certainty.resampling import check_confidence, number_sequences
-from .scored_detections import SCORE, is_detection, scored_matches
+from .operating_points import SCORE, is_detection, scored_matches
 
 
 class Calibration(NamedTuple):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from ...scoring.few_sequences import OF_FEW, rests_on_few
+from ...scoring.summary import OF_FEW, rests_on_few
 from ...support.labels import label
 from ...tables.table import Table
 from .display import words

@@ -8,7 +8,7 @@ import pandas as pd
 
 from ...scoring.ap.result import AveragePrecision
 from ...scoring.ap.tables import match_tables
-from ...scoring.evaluations import is_result
+from ...scoring.sequence_sums import is_result
 from ...support.errors import InputError
 from ...support.labels import label
 from ...support.pandas_versions import own_copy

@@ -17,20 +17,19 @@ from ...matching.matcher import matched_by
 from ...matching.rule import Rule
 from ...matching.words import Words
 from ...scoring.ap.result import AveragePrecision, average_precision
-from ...scoring.few_sequences import LITTLE_KNOWN, OF_FEW
-from ...scoring.group_sums import summary_sums
+from ...scoring.match_sums import summary_sums
 from ...scoring.own_metrics import lacking_text, own_row_sums
 from ...scoring.registry import HEADLINE, defined, own_metrics
-from ...scoring.summary import summary_of
+from ...scoring.summary import LITTLE_KNOWN, OF_FEW, summary_of
 from ...support.errors import InputError, SliceError
 from ...support.progress import progress
 from ...tables.annotations import Annotations
 from ...tables.bins import CheckedBins
 from ...tables.match_tables import match_columns, match_dataframe
 from ...tables.selections import By, binned_together, check_column
-from ...tracking.evaluate import HEADLINE as TRACK_HEADLINE
-from ...tracking.evaluate import Evaluated, evaluated, matches_of
 from ...tracking.poses import PoseResult
+from ...tracking.results import HEADLINE as TRACK_HEADLINE
+from ...tracking.results import Evaluated, evaluated, matches_of
 from ...tracking.tracks import TrackResult
 from ..drawing.metric_text import reading
 from ..drawing.submissions_together import together

@@ -76,7 +76,7 @@ BY_LIMIT = ("AR1", "AR10", "AR100")
 
 # The number that orders a leaderboard, and those that intervals and comparisons have by default.
 RANKING = ["AP"]
-ASKED = ("AP", "AP50", "AP75")
+DEFAULT = ("AP", "AP50", "AP75")
 
 
 def numbers_of(of_poses: bool, most: int | None = None) -> Numbers:

@@ -26,7 +26,7 @@ import numpy as np
 from ...matching.assignment import Entries, dominant, solve
 from ...matching.pairs import Pairs
 from ...matching.similarity import ROUNDING
-from ...scoring.match_sums import NamedSums
+from ...scoring.sequence_sums import NamedSums
 from ...support.elementary import log10
 from ...support.keys import added_at, stable_order
 from ..identities import Tracks

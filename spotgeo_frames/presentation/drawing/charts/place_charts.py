@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ....matching.rule import Rule
-from ....scoring.match_sums import share
+from ....scoring.sequence_sums import share
 from ....tables.match_sides import offsets
 from ....tables.schema import TP, measure_of
 from ..image_plane import offset_reach, recall_grid

@@ -7,7 +7,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ....scoring.few_sequences import OF_FEW, rests_on_few
+from ....scoring.summary import OF_FEW, rests_on_few
 from ..metric_text import is_share
 from .encodings import SERIES, Drawing, by_submission, submission_tooltip, tooltips
 from .names import Rows, short_names, shown_name, title_of, with_short_names

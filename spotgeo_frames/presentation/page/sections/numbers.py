@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ....scoring.few_sequences import held_in
 from ....scoring.registry import METRICS
+from ....scoring.summary import held_in
 from ....support.labels import DASH
 from ....tables.match_tables import match_columns
 from ....tracking.poses import PoseResult

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from ....scoring.few_sequences import FEW_NOTE, few_marked
 from ....scoring.registry import SLICED, own_metrics
-from ....scoring.slice_files import slice_files
+from ....scoring.summary import FEW_NOTE, few_marked, slice_files
 from ....support.labels import bins_as_text, is_binned, label
 from ....support.names import in_markdown
 from ...drawing.display import texts
