@@ -20,12 +20,8 @@ MOST_STEPS = 10
 # How many reasons of missing intervals are printed.
 MOST_REASONS = 3
 
-# How the rows of `of` begin that leave out a sequence.
+# How the rows of `aggregate` begin that leave out a sequence.
 WITHOUT = "without "
-
-# The headline numbers of detections, tracks, poses and average precision; the first that a leaderboard has is the one
-# that it ranks by.
-HEADLINES = ("f1", "kelvins_mse", "HOTA", "MOTA", "IDF1", "mota", "AP", "AP50", "AP75")
 
 
 def rule_text(notes: Mapping[Hashable, Any]) -> str:
@@ -88,10 +84,13 @@ def comparison_text(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
     """Formats the leaderboard and the differences of a comparison as aligned text."""
     import pandas as pd
 
-    from ..presentation.drawing.metric_text import title  # it knows the metrics of tracks, which `score` need not
+    # Both know the metrics of tracks, which `score` need not.
+    from ..presentation.drawing.metric_text import title
+    from ..tracking.registry import headlines
 
     undefined = {name for name, metric in METRICS.items() if not metric.is_defined("loc_a" in board)}
-    first, *others = (name for name in HEADLINES if name in board and name not in undefined)
+    # The first that a leaderboard has is the one that it ranks by.
+    first, *others = (name for name in headlines() if name in board and name not in undefined)
     by = _named(board, [str(column) for column in board.columns[: board.columns.get_loc("rank")]])
     count = "n_sequences" if "n_sequences" in board else "n_frames"
     ranking = {

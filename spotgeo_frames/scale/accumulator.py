@@ -396,7 +396,7 @@ class Accumulator:
         """Adds sums of some sequences, each of which occurs once; they may have other frames elsewhere."""
         places = [self._place.setdefault(sequence, len(self._place)) for sequence in sequences]
         labels = Columns({PIECE: np.array(places, np.int64)})
-        counts = {name: sums.attrs[name] for name in COUNTS_NOTED if name in sums.attrs}
+        counts: dict[Hashable, Any] = {name: sums.attrs[name] for name in COUNTS_NOTED if name in sums.attrs}
         group = np.arange(len(labels))
         self._pieces.append(sums._replace(labels=labels, group=group, sequence=None, attrs=counts))
         if len(self._pieces) > WAITING_SUMS:

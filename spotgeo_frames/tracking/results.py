@@ -31,6 +31,7 @@ from ..tables.table import Table
 from .metrics.hota import HOTA_COUNTS
 from .metrics.keypoint_hota import keypoint_hota_totals
 from .poses import PoseResult, pose
+from .registry import TRACKS_AND_POSES, headlines
 from .track_sums import (
     HOTA_SUMS,
     JOINTS,
@@ -56,7 +57,7 @@ CALLED = "sums"
 ROWS_TOGETHER = "rows_together"
 
 # The headline numbers of tracks and of poses, first that which ranks them; each kind has some of them.
-HEADLINE = ("HOTA", "MOTA", "IDF1", "mota")
+HEADLINE = headlines(TRACKS_AND_POSES)
 
 Evaluated = pd.DataFrame | TrackResult | PoseResult
 

@@ -42,6 +42,7 @@ from .identities import Tracks, identify, without_crowds_of_tracks
 from .metrics.clear import LEAST_SIMILARITY, THRESHOLD, ClearPairs, clear_pairs, clear_parts
 from .metrics.hota import hota_pairs, hota_parts
 from .metrics.identity import identity_parts
+from .registry import TRACK_METRICS, headlines
 from .track_sums import TRACKS, sums_table
 from .track_tables import predicted_objects, track_curve, track_matches, track_summary, truth_objects
 
@@ -107,7 +108,7 @@ class TrackResult(NamedTuple):
     def _headline(self) -> list[str]:
         from ..support.named_tables import headline
 
-        return headline(self.summary, ["average", "HOTA", "MOTA", "IDF1"], null=["sequence", "category"])
+        return headline(self.summary, ["average", *headlines([TRACK_METRICS])], null=["sequence", "category"])
 
 
 @evaluable.register(TrackResult)

@@ -32,8 +32,8 @@ from ...tables.match_tables import match_columns
 from ...tables.schema import FRAME_KEY
 from ...tables.selections import By
 from .estimates import OF_ERRORS, finer, functions_of
-from .interval_tables import UNDEFINED
 from .jackknife import ROUNDING, Intervals, bounds, without_each
+from .reasons import NOT_DEFINED_HERE, UNKNOWN_TAU
 
 # How many pieces a sequence is cut into.
 N_PIECES = 120
@@ -44,8 +44,6 @@ FEWEST_FRAMES = 1500
 # Of a sequence, the longest share for which frames may stay alike; and how many times as long it has to be.
 LONGEST_MEMORY = 0.3
 N_MEMORIES = 6
-
-UNKNOWN_TAU = "tau is unknown because the table lost its notes"
 
 # The column of the pieces while they are evaluated.
 PIECE = "piece of the sequence"
@@ -190,7 +188,7 @@ def _reasons(
 ) -> np.ndarray:
     """Why intervals are null, (groups, metrics); None where they are not."""
     reasons = np.full(estimate.shape, None, dtype=object)
-    reasons[np.isnan(estimate)] = UNDEFINED
+    reasons[np.isnan(estimate)] = NOT_DEFINED_HERE
     size = np.abs(terms).sum(axis=2)
     for at in zip(*np.nonzero(~np.isnan(estimate)), strict=True):
         n_frames, scale = int(pieces.n_frames[at[0]]), width[at[1]]

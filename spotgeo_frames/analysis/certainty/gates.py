@@ -30,6 +30,7 @@ from ...tables.table import Table
 from .contributions import FEWEST_DIFFERING, Pair, contributions_of, is_worse, pair_of, pair_sign
 from .jackknife import reaches
 from .pair_tables import n_units, pair_table
+from .reasons import NOT_DEFINED, NOT_DEFINED_WITHOUT_ONE
 from .submissions import same_rows
 
 # The confidence of one-sided bounds. One look has the end of the 95% interval that `compare` gives.
@@ -197,7 +198,7 @@ def _one_look(pair: Pair, seed: int) -> Bound:
     sign = pair_sign(pair)
     estimate, low = sign * row["estimate"] + 0.0, row["low"] if sign > 0 else -row["high"]
     if np.isnan(estimate):
-        return Bound(estimate, np.nan, "the metric is not defined")
+        return Bound(estimate, np.nan, NOT_DEFINED)
     if not np.isnan(low):
         return Bound(estimate, low)
     return Bound(estimate, low, None if pd.isna(row["reason"]) else row["reason"])
@@ -212,7 +213,7 @@ def bound_at_all_times(pair: Pair, estimate: float) -> Bound:
     found = contributions_of(pair)
     values, freedom = pair_sign(pair) * found.values, found.degrees_of_freedom
     if np.isnan(values).any():
-        return Bound(estimate, np.nan, "the metric is not defined without one of the sequences")
+        return Bound(estimate, np.nan, NOT_DEFINED_WITHOUT_ONE)
     values += estimate - values.mean()
     n, n_worse = len(values), int(is_worse(pair, found.alone).sum())
     low, text = always_valid_low(values, freedom, 1 - ONE_SIDED), None

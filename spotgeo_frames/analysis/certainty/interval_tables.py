@@ -11,6 +11,7 @@ from ...scoring.summary import FEW_SEQUENCES, LITTLE_KNOWN, OF_FEW
 from ...support.pandas_versions import TEXT
 from ...tables.messages import first_listed
 from .jackknife import Intervals
+from .reasons import FEW_COMBINED, FEWEST_COMBINED, NOT_DEFINED_HERE, OF_ONE, OF_THE_REST, UNKNOWN_TAU, first_reasons
 
 # What intervals and p-values say something about; a note of every table that has them.
 QUESTION = "what many more sequences like these would give, each weighted by its size"
@@ -18,14 +19,6 @@ QUESTION = "what many more sequences like these would give, each weighted by its
 # Below this count of degrees of freedom, as below FEW_SEQUENCES, a warning says that little is known.
 FEW_DEGREES = 5
 RESTS_ON_FEW = f"{OF_FEW} or {FEW_DEGREES} degrees of freedom: {LITTLE_KNOWN}"
-
-# Of tracks and poses, combined numbers of fewer sequences have no intervals: a single large one decides them.
-FEWEST_COMBINED = 20
-
-# Why there is no interval: of no number, of a single sequence, and of a number without one of several sequences.
-UNDEFINED = "the metric is not defined here"
-OF_ONE = "only one sequence: nothing tells how others differ"
-OF_THE_REST = "a look at one sequence, not a test: the row combined has the interval"
 
 # Of more sequences, the numbers without each of them are not shown: they would be long tables, and no one decides.
 MOST_LEFT_OUT = 20
@@ -100,14 +93,13 @@ def with_reasons(
     """
     n = np.broadcast_to(n_sequences[:, None], found.estimate.shape)
     few = (n < FEWEST_COMBINED) & sums.of_result & (not are_means)
-    reason = found.reason.copy()
-    for rows, text in (
-        (np.isnan(found.estimate), UNDEFINED),
+    conditions = [
+        (np.isnan(found.estimate), NOT_DEFINED_HERE),
         (n == 1, OF_ONE),
-        (few, f"fewer than {FEWEST_COMBINED} sequences, and a single large one may decide the combined number"),
+        (few, FEW_COMBINED),
         (np.isnan(found.low), _why(sums, tau)),
-    ):
-        reason[rows & pd.isna(reason)] = text
+    ]
+    reason = first_reasons(found.reason, conditions)
     low, high = (np.where(pd.isna(reason), bound, np.nan) for bound in (found.low, found.high))
     return found._replace(low=low, high=high, reason=reason)
 
@@ -117,7 +109,7 @@ def _why(sums: Sums, tau: float) -> str:
     if sums.metrics.lost:
         return lost_text(sums.metrics.lost)
     of_notes = np.isnan(tau) and not sums.of_result
-    lost_notes = ", or tau is unknown because the table lost its notes" if of_notes else ""
+    lost_notes = f", or {UNKNOWN_TAU}" if of_notes else ""
     return f"fewer than two sequences count, or all agree and nothing tells how others differ{lost_notes}"
 
 
@@ -128,7 +120,7 @@ def warning_texts(found: Intervals, names: Sequence[str], n_sequences: np.ndarra
     few = several & ((n_sequences < FEW_SEQUENCES) | (known & (found.degrees_of_freedom < FEW_DEGREES)).any(axis=1))
     unknown = several[:, None] & ~np.isnan(found.estimate) & ~known
     lost = [names[int(metric)] for metric in np.flatnonzero(unknown.any(axis=0))]
-    of_one = "only one sequence: nothing tells how others differ, so low and high are null"
+    of_one = f"{OF_ONE}, so low and high are null"
     if not sums.of_result:
         of_one += "; method='batch_means' takes its frames"
     of_few = RESTS_ON_FEW

@@ -10,17 +10,15 @@ from ...scoring.sequence_sums import MetricSet, NamedSums, PerSequence, Sums
 from ...scoring.summary import summary_of
 from ...support.pandas_versions import TEXT, with_text
 from .estimates import functions_of, functions_of_means, linear, per_sequence, rows_of_means
-from .interval_tables import MOST_LEFT_OUT, OF_THE_REST, lost_text
-from .left_out_pairs import UNDEFINED, PairTests, left_out_of, none_of, pair_tests
+from .interval_tables import MOST_LEFT_OUT, lost_text
+from .left_out_pairs import PairTests, left_out_of, none_of, pair_tests
+from .reasons import NOT_DEFINED_FOR_ONE, NOT_OF_ALL, OF_THE_REST
 from .resampling import aligned_sums, only_used
 from .submissions import labelled
 from .swaps import Curves, holm, swap_tests
 
 # The numbers of a row of pairs.
 NUMBERS = ["estimate", "low", "high", "p_value", "p_adjusted"]
-
-# Why a difference is null that the two submissions alone would have.
-NOT_OF_ALL = "what the metric is made of is not known of all submissions; compare these two by themselves"
 
 
 class Group(NamedTuple):
@@ -119,8 +117,8 @@ def _reasons(reasons: np.ndarray, estimate: np.ndarray, low: np.ndarray, lost: s
 
     def reason(told: str | None, value: float, bound: float) -> str | None:
         if np.isnan(value):
-            return told if told == UNDEFINED else NOT_OF_ALL
-        return (lost if told == UNDEFINED and lost else told) if np.isnan(bound) else None
+            return told if told == NOT_DEFINED_FOR_ONE else NOT_OF_ALL
+        return (lost if told == NOT_DEFINED_FOR_ONE and lost else told) if np.isnan(bound) else None
 
     return [reason(*row) for row in zip(reasons, estimate, low, strict=True)]
 

@@ -19,6 +19,7 @@ from ...tables.kinds import CALLER, same_kind_as
 from ...tables.table import Table
 from .contributions import FEWEST_DIFFERING, Contributions, Pair, contributions_of, pair_of
 from .pair_tables import n_units
+from .reasons import NOT_DEFINED, NOT_DEFINED_WITHOUT_ONE, OF_ONE
 from .resampling import BLUR
 from .submissions import same_rows
 
@@ -144,13 +145,13 @@ def _why_none(pilot: Pilot, found: Contributions, *, is_same: bool, of_one: bool
     """Why the pilot does not tell how many sequences are needed; None where it does."""
     n, n_differ = len(pilot.values), int((_unlike(found.alone[:, 0]) if of_one else found.differ).sum())
     if np.isnan(found.estimate):
-        return "the metric is not defined"
+        return NOT_DEFINED
     if is_same:
         return "both have the same rows, so there is no difference to see"
     if n < 2:
-        return "only one sequence: nothing tells how others differ"
+        return OF_ONE
     if np.isnan(pilot.error):
-        return "the metric is not defined without one of the sequences"
+        return NOT_DEFINED_WITHOUT_ONE
     if n_differ < FEWEST_DIFFERING:
         return f"only {n_differ} of {n} sequences differ: too few to say how others do"
     return None

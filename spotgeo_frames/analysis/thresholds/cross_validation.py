@@ -16,8 +16,8 @@ import pandas as pd
 
 from ...scoring.registry import Metric
 from ...scoring.sequence_sums import NamedSums, added_rows
-from ..certainty.interval_tables import FEWEST_COMBINED
 from ..certainty.jackknife import Functions, jackknife, single_share
+from ..certainty.reasons import FEWEST_COMBINED
 
 MOST_FOLDS = 10
 

@@ -25,6 +25,7 @@ from ...tables.schema import FN, FP, OBJECT_KEY, TP
 from ...tables.selections import number_groups
 from ...tables.table import Table
 from ..certainty.jackknife import Functions
+from ..certainty.reasons import first_reasons
 from ..certainty.resampling import check_confidence, check_seed, number_sequences
 from .cross_validation import MOST_FOLDS, of_held_out
 
@@ -218,9 +219,8 @@ def _held_out(
 def _reasons(not_reached: np.ndarray, n_sequences: np.ndarray, unreached: np.ndarray) -> np.ndarray:
     """Why the cross-validated numbers of each group are null; None where they are not."""
     few = [f"{n} {'sequence' if n == 1 else 'sequences'}: fewer than {FEWEST} tell nothing" for n in n_sequences]
-    reasons = np.where(unreached, NOT_WITHOUT_SOME, np.full(len(few), None, object))
-    reasons = np.where(n_sequences < FEWEST, np.array(few, object), reasons)
-    return np.where(not_reached, NOT_REACHED, reasons)
+    conditions = [(not_reached, NOT_REACHED), (n_sequences < FEWEST, few), (unreached, NOT_WITHOUT_SOME)]
+    return first_reasons(np.full(len(few), None, object), conditions)
 
 
 def _best(counted: pd.DataFrame, group: np.ndarray, n_groups: int, asked: dict[str, float]) -> pd.DataFrame:

@@ -28,7 +28,7 @@ from ...tracking.poses import check_keypoints, evaluate_poses, near_joints
 from ...tracking.registry import HOTA_METRICS
 from ...tracking.track_sums import POSES, TRACKS
 from ...tracking.tracks import evaluate_tracks, identify_whole, rule_of_tracks, similar_chunks, track_sums
-from ..certainty.interval_tables import FEWEST_COMBINED
+from ..certainty.reasons import FEWEST_COMBINED
 from .cross_validation import best_threshold, score_thresholds
 
 # Where there are more distinct scores than this, the thresholds are this many scores of evenly spaced ranks.

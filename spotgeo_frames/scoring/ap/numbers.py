@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from ..registry import Metric, by_name
+from ..registry import Metric, by_name, share_of
 
 if TYPE_CHECKING:
     from .curves import Averages
@@ -179,7 +179,7 @@ def _metric(name: str, number: Number, thresholds: np.ndarray) -> Metric:
     sizes = {"all": "", "small": f", area up to {high} px²", "large": f", area from {low} px²"}
     area = sizes.get(number.area, f", area {low} to {high} px²")
     note = f"{noun}{area}; at most {number.limit} detections a frame and category; null without truths"
-    return Metric(name, name, formula, note=note, higher_is_better=True, high=1.0, written="share")
+    return share_of(name, name, formula, note=note, headline=name in DEFAULT)
 
 
 def entries_of(numbers: Numbers, thresholds: np.ndarray = THRESHOLDS) -> dict[str, Metric]:

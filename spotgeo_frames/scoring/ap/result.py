@@ -41,7 +41,7 @@ from .evaluate import (
     matched_sides,
     thresholds_kept,
 )
-from .numbers import checked_thresholds, thresholds_text
+from .numbers import DEFAULT, checked_thresholds, thresholds_text
 from .slices import sliced
 from .tables import category_table, curve_table, match_tables, summary_table
 
@@ -143,7 +143,7 @@ class AveragePrecision:
     def _headline(self) -> list[str]:
         from ...support.named_tables import headline
 
-        return [*headline(self.summary, ["AP", "AP50", "AP75"]), *self._counted()]
+        return [*headline(self.summary, DEFAULT), *self._counted()]
 
     def _counted(self) -> list[str]:
         """What the numbers are means over, and what they leave out, as lines."""
