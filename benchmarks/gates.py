@@ -18,9 +18,8 @@ import pandas as pd
 from scipy.special import expit, stdtrit
 
 import spotgeo_frames as sf
-from spotgeo_frames.analysis.certainty.confidence_sequences import always_valid_reach
-from spotgeo_frames.analysis.certainty.contributions import Pair, asked_pair, contributions_of
-from spotgeo_frames.analysis.certainty.gates import ONE_SIDED, bound_at_all_times
+from spotgeo_frames.analysis.certainty.contributions import Pair, contributions_of, pair_of
+from spotgeo_frames.analysis.certainty.gates import ONE_SIDED, always_valid_reach, bound_at_all_times
 from spotgeo_frames.tables.schema import OUTCOMES
 
 METRIC, POWER = "f1", 0.8
@@ -203,7 +202,7 @@ def looks(replicates: int) -> None:
             wrong = np.zeros(2)
             for seed in range(n_replicates):
                 drawn = population(np.random.default_rng([seed, 11]), (at[-1],))
-                pair = asked_pair(*tables(drawn), METRIC, "looks")
+                pair = pair_of(*tables(drawn), METRIC, "looks")
                 wrong += np.max([lows(first_sequences(pair, n)) for n in at], axis=0) > true
             always, once = wrong / n_replicates
             texts.append(f"{always:.1%} ({once:.0%})")
@@ -216,9 +215,9 @@ def first_sequences(pair: Pair, n: int) -> Pair:
         name: of._replace(
             group=of.group[:n], sequence=of.sequence[:n], sums={key: rows[:n] for key, rows in of.sums.items()}
         )
-        for name, of in pair.group.evaluations.items()
+        for name, of in pair.group.sums.items()
     }
-    return pair._replace(group=pair.group._replace(evaluations=cut))
+    return pair._replace(group=pair.group._replace(sums=cut))
 
 
 def lows(pair: Pair) -> tuple[float, float]:

@@ -25,7 +25,7 @@ import spotgeo_frames as sf
 from spotgeo_frames.geometries.joints import EARS, JOINTS, RAW_JOINTS, keypoint_similarity
 from spotgeo_frames.matching.alignment import align
 from spotgeo_frames.tables.annotations import as_annotations
-from spotgeo_frames.tracking.keypoints import number_keypoints
+from spotgeo_frames.tracking.identities import number_keypoints
 from spotgeo_frames.tracking.metrics.hota import ALPHAS, LEAST_SIMILARITIES
 from spotgeo_frames.tracking.metrics.keypoint_hota import keypoint_hota, keypoint_hota_parts, keypoint_hota_totals
 from spotgeo_frames.tracking.poses import near_joints

@@ -236,8 +236,8 @@ def stages(truth: Path, predictions: Path) -> None:
         "aligning": ("matching/alignment.py", "align"),
         "pairs and assignment": ("matching/matcher.py", "assigned"),
         "match table": ("matching/layout.py", "match_table"),
-        "sums of the table": ("scoring/group_sums.py", "summary_sums"),
-        "sums without one": ("scoring/pair_sums.py", "pair_sums"),
+        "sums of the table": ("scoring/match_sums.py", "summary_sums"),
+        "sums without one": ("scoring/match_sums.py", "pair_sums"),
         "writing": ("parquet/core.py", "write_table"),
     }
     for out in (None, "table"):

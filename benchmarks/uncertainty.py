@@ -26,21 +26,19 @@ from spotgeo_frames.analysis.certainty.estimates import functions_of_means
 from spotgeo_frames.analysis.certainty.jackknife import Functions, jackknife, single_share
 from spotgeo_frames.analysis.certainty.left_out_pairs import PairTests, left_out_of, pair_tests
 from spotgeo_frames.analysis.certainty.pair_tables import curves_of
-from spotgeo_frames.analysis.certainty.resampling import Matrix, matrix_of, metrics_of, only_used
+from spotgeo_frames.analysis.certainty.resampling import Matrix, matrix_of, only_used
 from spotgeo_frames.analysis.certainty.swaps import SwapTests, swap_tests
-from spotgeo_frames.scoring.evaluations import Family
-from spotgeo_frames.scoring.match_sums import NamedSums
 from spotgeo_frames.scoring.registry import METRICS, RANKING, values_of
+from spotgeo_frames.scoring.sequence_sums import MetricSet, NamedSums
 from spotgeo_frames.tables.schema import OUTCOMES
-from spotgeo_frames.tracking.families import TRACK_SUMS, TRACKS
-from spotgeo_frames.tracking.sequence_sums import sums_of_table
+from spotgeo_frames.tracking.track_sums import TRACK_SUMS, TRACKS, sums_of_table
 
 SIZES = (5, 7, 10, 20, 60)
 ASKED = ["f1", "precision", "recall", "mse", "det_a", "kelvins_mse", "mean_distance", "rmse"]
 TAU, EPSILON = 10.0, 3.0
 N_SWAPS = 2000
 
-DETECTIONS = Family(METRICS, RANKING, (), values_of, lambda sums: sums["tp"] + sums["fn"] + sums["fp"])
+DETECTIONS = MetricSet(METRICS, RANKING, (), values_of, lambda sums: sums["tp"] + sums["fn"] + sums["fp"])
 
 
 def match_table(counts: Counts, random: np.random.Generator) -> pd.DataFrame:
@@ -273,7 +271,7 @@ def _of_trackers(name: str) -> Functions:
     """A metric of tracks as a function of sums."""
     metric = TRACKS.metrics[name]
     return Functions(
-        lambda sums: metrics_of(sums, [name], TRACKS),
+        lambda sums: TRACKS.numbers(sums, [name]),
         lambda sums: (metric.weight or TRACKS.counted)(sums)[..., None],
         np.array([metric.low]),
         np.array([metric.high]),
@@ -330,7 +328,7 @@ def _moved(share: np.ndarray, by: np.ndarray) -> np.ndarray:
 
 
 def _values(sums: NamedSums, names: Sequence[str]) -> np.ndarray:
-    return np.stack(list(TRACKS.values(sums, names).values()), axis=-1)
+    return np.stack(list(TRACKS.compute(sums, names).values()), axis=-1)
 
 
 def speed() -> None:

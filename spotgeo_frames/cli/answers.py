@@ -57,7 +57,7 @@ def summary_json(summary: pd.DataFrame | Columns, by_slice: Mapping[tuple[str, .
     rule = rule_words(summary.attrs)
 
     def records(table: pd.DataFrame | Columns) -> list[dict[str, Any]]:
-        return [row | rule for row in plain_rows(table)]
+        return [_with_loss(row) | rule for row in plain_rows(table)]
 
     [answer] = records(summary)
     if by_slice:
@@ -66,6 +66,13 @@ def summary_json(summary: pd.DataFrame | Columns, by_slice: Mapping[tuple[str, .
             for columns, table in by_slice.items()
         }
     return formatted(answer)
+
+
+def _with_loss(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Adds 1 - f1, the first number of the competition's leaderboard, after f1."""
+    loss = {"one_minus_f1": None if row["f1"] is None else 1 - row["f1"]}
+    at = [*row].index("f1") + 1
+    return dict([*row.items()][:at]) | loss | dict([*row.items()][at:])
 
 
 def _with_value(row: Mapping[str, Any], columns: tuple[str, ...]) -> dict[str, Any]:

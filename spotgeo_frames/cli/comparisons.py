@@ -5,12 +5,12 @@ from pathlib import Path
 
 from ..analysis.certainty import comparison
 from ..scoring.ap.result import AveragePrecision
-from ..scoring.few_sequences import held_in
+from ..scoring.summary import held_in
 from ..support.addresses import shown
 from ..support.errors import InputError
 from ..support.texts import bins_as_text
 from ..tables.match_tables import match_columns
-from ..tracking.evaluate import matches_of
+from ..tracking.results import matches_of
 from .answers import Answer, check_out, formatted, keep, plain_rows
 from .arguments import How, slices_of
 from .printing import WrongUsage, one_line

@@ -76,7 +76,7 @@ def sweep(truth: Path, submission: Submission, how: How, out: Path | None) -> An
 def diagnose(truth: Path, submission: Submission, how: How, out: Path | None) -> Answer:
     """Finds the kind of each error of a submission, and what each kind costs."""
     from ..analysis.errors import costs, error_kinds
-    from ..tracking.evaluate import evaluated, matches_of
+    from ..tracking.results import evaluated, matches_of
 
     check_out(out, [truth, submission.path])
     known, found = read_pair(truth, submission, how)

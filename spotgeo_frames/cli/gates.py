@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 from ..analysis.certainty.gates import inferiority
 from ..analysis.certainty.uncertainty import interval_table
 from ..scoring.ap.numbers import AP_METRICS
-from ..scoring.evaluations import asked_table
-from ..scoring.package_metrics import add_metrics_of_packages
+from ..scoring.own_metrics import add_metrics_of_packages
 from ..scoring.registry import Metric
+from ..scoring.sequence_sums import evaluable
 from ..support.addresses import shown
 from ..tables.selections import excluded_sequences
 from .answers import Answer, formatted, plain_rows
@@ -136,11 +136,11 @@ def _check_asked(wanted: Sequence[Wanted], baseline: Submission | None, *, alway
 def _sides(given: Given, *, of_precision: bool, always_valid: bool) -> Sides:
     """The submission and its baseline as they are evaluated; a warning names excluded sequences that neither has."""
     results = list(results_of(given, of_precision=of_precision).values())
-    asked = [asked_table(result, "gate") for result in results]
+    asked = [evaluable(result, "gate") for result in results]
     left_out, unknown = excluded_sequences(given.exclude, [of.table for of in asked])
     if unknown is not None:
         warnings.warn(unknown, stacklevel=2)
-    entries = asked[0].evaluate(asked[0].table, None, ()).family.metrics
+    entries = asked[0].evaluate(asked[0].table, None, ()).metrics.entries
     others = [] if given.how.tracks else [*AP_METRICS]
     return Sides(results, entries, others, left_out, always_valid)
 

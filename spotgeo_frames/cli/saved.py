@@ -12,14 +12,14 @@ from typing import Any, NamedTuple, TypeGuard
 
 import pandas as pd
 
-from ..analysis.certainty.same_truth import truth_differences
+from ..analysis.certainty.submissions import truth_differences
 from ..geometries.poses import pose_columns, pose_joints
 from ..matching.noted_rule import rule_notes
 from ..presentation.folders.saving import MANIFEST, is_saved, load_as
 from ..scoring.ap.evaluate import Matched
 from ..scoring.ap.numbers import AP_METRICS, limits_of, numbers_of, thresholds_text
 from ..scoring.ap.result import AveragePrecision, average_precision
-from ..scoring.evaluations import asked_table
+from ..scoring.sequence_sums import evaluable
 from ..support.addresses import local_copy
 from ..support.errors import InputError
 from ..support.work import progress
@@ -30,8 +30,8 @@ from ..tables.match_sides import sides_of
 from ..tables.messages import counted
 from ..tables.schema import FILE_ORDER, PREFIXES
 from ..tables.selections import without_sequences
-from ..tracking.evaluate import Evaluated, evaluated, matches_of
 from ..tracking.poses import PoseResult
+from ..tracking.results import Evaluated, evaluated, matches_of
 from ..tracking.tracks import TrackResult
 from .arguments import How, names_to_exclude, read_submissions
 from .printing import WrongUsage
@@ -177,13 +177,13 @@ def _loaded(path: Path) -> Annotations | Saved:
         state = copy_state(copy, (MANIFEST,))
         result, name = load_as(copy.path, "pandas"), copy.name
     if isinstance(result, AveragePrecision):
-        return Saved(name, state, result, asked_table(result, name).matches)
+        return Saved(name, state, result, evaluable(result, name).matches)
     if isinstance(result, Annotations) or (not isinstance(result, tuple) and "outcome" not in [*result.columns]):
         return as_annotations(result, name)
     if isinstance(result, tuple) and not isinstance(result, TrackResult | PoseResult):
         needed = "a match table, the result of track, pose or average_precision, or predictions are needed"
         raise InputError(f"{name}: holds a result of type {type(result).__name__}; {needed}")
-    return Saved(name, state, result, asked_table(result, name).matches)
+    return Saved(name, state, result, evaluable(result, name).matches)
 
 
 def check_saved(given: Given, saved: Sequence[Saved], *, of_precision: bool) -> None:
@@ -203,7 +203,7 @@ def check_saved(given: Given, saved: Sequence[Saved], *, of_precision: bool) -> 
             rules = f"was evaluated by {result_text(submission.result)}, and the rule is {result_text(of_nothing)} now"
             problems.append(f"{submission.name}: {rules}; give the same rule, or evaluate the submission again")
             continue
-        sides = {"TRUTH": asked_table(of_nothing, submission.name).matches, "this folder": submission.matches}
+        sides = {"TRUTH": evaluable(of_nothing, submission.name).matches, "this folder": submission.matches}
         tables = {name: without_sequences(side, given.exclude) for name, side in sides.items()}
         problems += truth_differences(submission.name, tables)
     if problems:
@@ -223,7 +223,7 @@ def _noted_rule(result: Result) -> dict[Any, Any]:
 
     That a result is by class is no matter of the rule; `compare` sees to it that all are, or none.
     """
-    table = asked_table(result, "result").table if isinstance(result, AveragePrecision) else matches_of(result)
+    table = evaluable(result, "result").table if isinstance(result, AveragePrecision) else matches_of(result)
     return {key: note for key, note in rule_notes(table).items() if key != "by"}
 
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 from ..formats.any_file import read_side_columns
 from ..matching.matcher import matched
-from ..scoring.few_sequences import held_in
-from ..scoring.group_sums import summary_sums
-from ..scoring.summary import metric_columns, summary_of
+from ..scoring.match_sums import summary_sums
+from ..scoring.summary import held_in, metric_columns, summary_of
 from ..tables.bins import CheckedBins
 from ..tables.columns import Columns, columns_of
 from ..tables.match_tables import match_dataframe
@@ -89,7 +88,7 @@ def _score_files(
     by_slice = {tuple(columns): summary_of(summary_sums(matches, columns)) for columns in slices}
     summary = metric_columns(sums)
     if folder is not None:
-        from ..scoring.slice_files import slice_files
+        from ..scoring.summary import slice_files
 
         beside = {"summary": summary_of(sums)} | slice_files(by_slice)
         read = {"truth": sides[0].objects, "frames": sides[0].frames, "submission": sides[1].objects}

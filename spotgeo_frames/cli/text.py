@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..scoring.few_sequences import FEW_NOTE, few_marked, held_by_few
 from ..scoring.registry import METRICS, SLICED, Metric, defined
+from ..scoring.summary import FEW_NOTE, few_marked, held_by_few
 from ..support.texts import bins_as_text, label, plain_value
 from .printing import one_line
 
@@ -19,12 +19,8 @@ MOST_STEPS = 10
 # How many reasons of missing intervals are printed.
 MOST_REASONS = 3
 
-# How the rows of `of` begin that leave out a sequence.
+# How the rows of `aggregate` begin that leave out a sequence.
 WITHOUT = "without "
-
-# The headline numbers of detections, tracks, poses and average precision; the first that a leaderboard has is the one
-# that it ranks by.
-HEADLINES = ("f1", "kelvins_mse", "HOTA", "MOTA", "IDF1", "mota", "AP", "AP50", "AP75")
 
 
 def rule_text(notes: Mapping[Hashable, Any]) -> str:
@@ -60,15 +56,10 @@ def overview(row: Mapping[str, Any]) -> str:
     ]
     width = max(len(metric.label) for metric in metrics)
     lines = [
-        f"  {metric.label:<{width}} {_aligned(row[metric.name], metric)}   {_unit_and_formula(metric)}"
+        f"  {metric.label:<{width}} {number_text(row[metric.name], ',.4f'):>14}   {_unit_and_formula(metric)}"
         for metric in metrics
     ]
     return "\n".join([counts, "", f"  {outcomes}", "", *lines])
-
-
-def _aligned(value: float, metric: Metric) -> str:
-    """Formats a value, right-aligned; 1 - F1 has six decimals, as on the competition's leaderboard."""
-    return f"{number_text(value, ',.6f' if metric.name == 'one_minus_f1' else ',.4f'):>14}"
 
 
 def _unit_and_formula(metric: Metric) -> str:
@@ -92,10 +83,13 @@ def comparison_text(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
     """Formats the leaderboard and the differences of a comparison as aligned text."""
     import pandas as pd
 
-    from ..presentation.drawing.wording import title  # it knows the metrics of tracks, which `score` need not
+    # Both know the metrics of tracks, which `score` need not.
+    from ..presentation.drawing.wording import title
+    from ..tracking.registry import headlines
 
     undefined = {name for name, metric in METRICS.items() if not metric.is_defined("loc_a" in board)}
-    first, *others = (name for name in HEADLINES if name in board and name not in undefined)
+    # The first that a leaderboard has is the one that it ranks by.
+    first, *others = (name for name in headlines() if name in board and name not in undefined)
     by = _named(board, [str(column) for column in board.columns[: board.columns.get_loc("rank")]])
     count = "n_sequences" if "n_sequences" in board else "n_frames"
     ranking = {
@@ -109,8 +103,8 @@ def comparison_text(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
         count: board[count],
     }
     ranks, any_few = few_marked(by.join(pd.DataFrame(ranking)), board)
-    of = [name for name in ("of",) if name in pairs]
-    without = pairs["of"].str.startswith(WITHOUT) if of else pd.Series(False, index=pairs.index)
+    of = [name for name in ("aggregate",) if name in pairs]
+    without = pairs["aggregate"].str.startswith(WITHOUT) if of else pd.Series(False, index=pairs.index)
     shown = pairs[~(pairs["metric"].isin(undefined) | without)]
     values = shown[["estimate", "low", "high", "p_value", "p_adjusted"]].map(number_text)
     differences = _named(shown, [*by, "a", "b", *of, "metric"]).join(values)
@@ -120,7 +114,7 @@ def comparison_text(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
         "p_adjusted: over all pairs and metrics together",
         f"apart from next: by {title(first)}, p_adjusted < 0.05; no: not shown to differ",
     ]
-    if of and (pairs["of"] == "macro").any():
+    if of and (pairs["aggregate"] == "macro").any():
         notes.append("macro: the mean over sequences")
     if without.any():
         notes[-1] += "; --json has the numbers without each sequence, too"

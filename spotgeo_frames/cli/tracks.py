@@ -14,7 +14,7 @@ from ..support.addresses import shown
 from ..support.reading import files_below, readable
 from ..support.texts import plain_value
 from ..tables.columns import Columns, columns_of, dataframe_of
-from ..tracking.crowds import without_crowds_of_tracks
+from ..tracking.identities import without_crowds_of_tracks
 from ..tracking.registry import TRACK_METRICS
 from ..tracking.track_tables import track_columns
 from ..tracking.tracks import evaluate_tracks, rule_of_tracks

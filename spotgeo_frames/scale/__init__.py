@@ -20,12 +20,10 @@ In come Parquet datasets, tables that become such, or evaluations of parts; out 
                       datasets          score_dataset() and track_dataset()
     a sorted copy     sorted_copies     repartition_by_sequence(), here or on a Dask cluster
     other engines     made_with         how sums were made, as a column of them
-                      sum_tables        sums(): what a part adds up to, as a table
-                      combined_sums     combine(): the metrics of such tables together
+                      sum_tables        sums() and combine(): what a part adds up to, as a table, and back
     a training loop   batch_arrays      one side of a batch, from arrays and tensors or from a table
                       batches           reads a batch, which may wait for others; what all have in common
-                      batch_sums        what batches add up to
-                      accumulator       Accumulator
+                      accumulator       Accumulator, and what batches add up to
 """
 
 import lazy_loader

@@ -1,29 +1,41 @@
 """Accumulator: the metrics of batches that come one by one, as in a training loop.
 
-Every metric follows from sums, and sums of different frames add up. So an accumulator keeps a row of sums for each
-sequence, and the frames seen. Plain batches wait until they are many rows, and are matched together.
+Every metric follows from sums, and sums of different frames add up. So an accumulator keeps the frames seen and a row
+of sums for each sequence, whose frames may come in several batches. Plain batches wait until they are many rows, and
+are matched together.
 """
 
 from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from ..geometries.registered import Measure
-from ..matching.rule import Rule
+from ..matching.alignment import FrameRule
+from ..matching.crowds import without_crowds
+from ..matching.left_out import left_out
+from ..matching.matcher import assigned, counted_table
+from ..matching.rule import Rule, compared
 from ..matching.words import asked, check_columns
+from ..scoring.match_sums import PIECE, group_rows, match_pieces, pair_sums, ungrouped, whole
 from ..scoring.own_metrics import lacking_text
 from ..scoring.registry import own_metrics
+from ..scoring.sequence_sums import SUMS, Sums, add_sums, row_at
+from ..scoring.summary import summary_of
+from ..support.arrays import row_keys
 from ..support.errors import InputError
 from ..tables.annotations import SideColumns
+from ..tables.columns import Columns
 from ..tables.kinds import TableKind, as_kind, kind_of, taking_kind
+from ..tables.match_tables import match_dataframe
 from ..tables.messages import listed
-from .batch_sums import BatchSums, Evaluated, evaluate, joined_matches
+from ..tables.schema import COUNTS_NOTED, FRAME_KEY
 from .batches import (
     NO_FORM,
     Codes,
@@ -48,6 +60,58 @@ WAITING_BATCHES = 1 << 13
 
 # What two accumulators that are merged have in common, and what messages call it.
 MADE_WITH = {"_words": "rule", "_keep": "keep", "_own": "list of metrics of your own"}
+
+# Sums of batches that wait to be added up.
+WAITING_SUMS = 1 << 10
+
+# The sums of no sequence.
+NOTHING = dict.fromkeys([*SUMS, "kelvins_error", "n_frames"], np.zeros(0))
+
+
+class Evaluated(NamedTuple):
+    """What two sides give: the sums of each sequence, a match table or None, and the text of a warning or None."""
+
+    sums: Sums
+    matches: pd.DataFrame | None
+    warning: str | None
+
+
+def evaluate(
+    truth: SideColumns, predictions: SideColumns, rule: Rule, frames: FrameRule, own: Sequence[str], *, keep: bool
+) -> Evaluated:
+    """Matches two checked sides, one of which may have sequences that the other has not.
+
+    The match table is made where it is to be kept, or where own metrics need it. Raises InputError as `match` does.
+    """
+    both = compared(rule, truth, predictions, frames, may_be_disjoint=True)
+    counting = without_crowds(both, rule)
+    pairs, warning = assigned(counting.sides, rule), left_out(both.aligned, rule, of_part=True)
+    if not keep and not own:
+        return Evaluated(pair_sums(counting, pairs, rule), None, warning)
+    table = counted_table(counting, pairs, rule)
+    sums = match_pieces(group_rows(table, None, own=own))
+    return Evaluated(sums, match_dataframe(table) if keep else None, warning)
+
+
+def joined_matches(tables: Sequence[pd.DataFrame], rule: Rule) -> pd.DataFrame:
+    """The match tables of batches as one, in the order of the frames.
+
+    Until a batch had objects, the rule was not known, so tables of empty frames may lack the measure of the rule. And a
+    column that is null throughout a table does not decide of which type it is.
+    """
+    measure, other = ("distance", "similarity") if rule.by_distance else ("similarity", "distance")
+    tables = [table for table in tables if len(table)] or tables[:1]  # columns without rows may be of any type
+    tables = [table if measure in table else table.rename(columns={other: measure}) for table in tables]
+    types: dict[Hashable, set[Any]] = {}
+    for name, kind in (item for table in tables for item in table.dtypes.items()):
+        types.setdefault(name, set()).add(kind)
+    differing = {name for name, kinds in types.items() if len(kinds) > 1}
+    tables = [
+        table.drop(columns=[name for name in table if name in differing and table[name].isna().all()])
+        for table in tables
+    ]
+    table = pd.concat(tables, ignore_index=True).reindex(columns=list(types))
+    return table.take(np.argsort(row_keys(table, FRAME_KEY), kind="stable")).reset_index(drop=True)
 
 
 class Accumulator:
@@ -121,7 +185,8 @@ class Accumulator:
         self._kind: TableKind | None = None
         self._seen: set[FrameCode] = set()
         self._sides = SeenSides()
-        self._sums = BatchSums()
+        self._place: dict[int, int] = {}
+        self._pieces: list[Sums] = []
         self._matches: list[pd.DataFrame] = []
         self._waiting: list[tuple[PlainSide, PlainSide]] = []
         self._n_waiting = 0
@@ -229,10 +294,9 @@ class Accumulator:
         self._form, self._rule, self._kind = form, rule, self._kind or other._kind
         self._seen |= frames
         self._sides.add(other._sides, code)
-        added = other._sums
-        self._sums.add(
-            [code.get(sequence, sequence) for sequence in added.place], added.values, added.counts, added.lacking
-        )
+        pieces = other._added()
+        if pieces is not None:
+            self._add_sums(pieces, [code.get(sequence, sequence) for sequence in other._place])
         self._matches += other._matches
         return self._warned("; ".join(filter(None, warnings_of_both)) or None)
 
@@ -251,11 +315,18 @@ class Accumulator:
         """
         names = self._sequences.names if self._form.text.get("sequence") else {}
         settled = self._settle()
-        fitting = self._sides.warning([*self._sums.place], self._sums.n_predicted(), names)
-        lacking = lacking_text([self._sums.lacking])
+        pieces = self._added()
+        values = NOTHING if pieces is None else pieces.values
+        fitting = self._sides.warning([*self._place], values["tp"] + values["fp"], names)
+        lacking = lacking_text([] if pieces is None else [pieces.lacking])
         self._warned("; ".join(filter(None, (settled, fitting, lacking))) or None)
-        summary = self._sums.summary(names, self._known_rule(), self._own)
-        return as_kind(summary, self._kind or "pandas")
+        named = sorted(self._place, key=lambda sequence: names.get(sequence, sequence))
+        order = np.array([self._place[sequence] for sequence in named], np.int64)
+        counts = {} if pieces is None else pieces.attrs
+        sums = whole(ungrouped(row_at(values, order), self._known_rule(), counts))
+        known = [] if pieces is None else [name for name in self._own if name not in pieces.lacking]
+        own = [name for name in own_metrics() if name in known]
+        return as_kind(summary_of(sums._replace(own_metrics=own)), self._kind or "pandas")
 
     @property
     def matches(self) -> pd.DataFrame:
@@ -266,7 +337,8 @@ class Accumulator:
             raise InputError("matches: there is no batch yet; update() adds one")
         rule = self._known_rule()
         table = joined_matches(self._matches, rule)
-        table.attrs = rule.notes | self._sums.counts
+        pieces = self._added()
+        table.attrs = rule.notes | ({} if pieces is None else pieces.attrs)
         return as_kind(table, self._kind or "pandas")
 
     def __repr__(self) -> str:
@@ -321,13 +393,28 @@ class Accumulator:
         truth, predictions = joined_sides(self._waiting)
         found = evaluate(truth, predictions, self._known_rule(), "union", (), keep=False)
         self._waiting, self._n_waiting = [], 0
-        self._sums.add(found.cells.sequence.tolist(), found.cells.values, found.counts, found.lacking)
+        self._add_sums(found.sums, found.sums.sequence.tolist())
         return found.warning
 
     def _add(self, found: Evaluated) -> str | None:
         """Adds what a batch of checked tables gave; returns the text of its warning or None."""
-        sequences = coded_keys(found.cells.sequence, self._sequences)
-        added = [] if sequences is None else sequences.tolist()
-        self._sums.add(added, found.cells.values, found.counts, found.lacking)
+        sequences = coded_keys(found.sums.sequence, self._sequences)
+        self._add_sums(found.sums, [] if sequences is None else sequences.tolist())
         self._matches += [] if found.matches is None else [found.matches]
         return found.warning
+
+    def _add_sums(self, sums: Sums, sequences: Sequence[int]) -> None:
+        """Adds sums of some sequences, each of which occurs once; they may have other frames elsewhere."""
+        places = [self._place.setdefault(sequence, len(self._place)) for sequence in sequences]
+        labels = Columns({PIECE: np.array(places, np.int64)})
+        counts: dict[Hashable, Any] = {name: sums.attrs[name] for name in COUNTS_NOTED if name in sums.attrs}
+        group = np.arange(len(labels))
+        self._pieces.append(sums._replace(labels=labels, group=group, sequence=None, attrs=counts))
+        if len(self._pieces) > WAITING_SUMS:
+            self._added()
+
+    def _added(self) -> Sums | None:
+        """The sums of all batches added up, in the order in which sequences came first; None without a batch."""
+        if len(self._pieces) > 1:
+            self._pieces = [add_sums(self._pieces)]
+        return self._pieces[0] if self._pieces else None

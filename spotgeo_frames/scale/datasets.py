@@ -24,10 +24,9 @@ from ..matching.alignment import FrameRule
 from ..matching.matcher import match_sides
 from ..matching.rule import Rule
 from ..matching.words import asked, asked_of_tracks, track_rule
-from ..scoring.group_sums import Sums
 from ..scoring.registry import own_metrics
-from ..scoring.slice_files import slice_file
-from ..scoring.summary import summary_of
+from ..scoring.sequence_sums import Sums
+from ..scoring.summary import slice_file, summary_of
 from ..support.addresses import Storage
 from ..support.errors import InputError
 from ..support.storage import place_of

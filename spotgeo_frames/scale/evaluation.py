@@ -14,12 +14,13 @@ import pandas as pd
 import pyarrow as pa
 
 from ..matching.alignment import FrameRule, align
-from ..matching.crowds import without_crowds
+from ..matching.crowds import WithoutCrowds, without_crowds
 from ..matching.matcher import assigned, counted_table
 from ..matching.noted_rule import shared_notes
+from ..matching.pairs import Pairs
 from ..matching.rule import Rule, compared
-from ..scoring.group_sums import Sums, cut_sums, summary_sums
-from ..scoring.pair_sums import pair_sums
+from ..scoring.match_sums import cut_sums, pair_sums, summary_sums, together, whole
+from ..scoring.sequence_sums import Sums
 from ..support.arrays import distinct
 from ..support.errors import InputError, check_memory, first_line
 from ..support.memory import keeping_freed_memory
@@ -31,7 +32,7 @@ from ..tables.bins import Edges
 from ..tables.columns import Columns
 from ..tables.match_tables import match_dataframe
 from ..tables.schema import COUNTS_NOTED, PREFIXES
-from ..tracking.crowds import without_crowds_of_tracks
+from ..tracking.identities import without_crowds_of_tracks
 from ..tracking.track_tables import track_matches
 from ..tracking.tracks import evaluate_tracks
 from .blocks import BLOCK_BYTES, BLOCK_ROWS, OutOfOrderError, Source, checked_blocks
@@ -85,19 +86,24 @@ def score_block(
     counting = without_crowds(compared(rule, truth, predictions, frames, may_be_disjoint=True), rule)
     pairs = assigned(counting.sides, rule)
     if not (keep or cut or any(groupings)):
-        return None, [pair_sums(counting, pairs, rule) for _ in groupings], []
+        return None, [_of_pairs(counting, pairs, rule) for _ in groupings], []
     carried = None if keep else {name for names in groupings for name in names}
     matches = match_dataframe(counted_table(counting, pairs, rule, carried))
     sums, pieces = [], []
     for names in groupings:
         if not names and not cut:  # not from the table, so that rounding does not depend on whether there is one
-            sums.append(pair_sums(counting, pairs, rule))
+            sums.append(_of_pairs(counting, pairs, rule))
             continue
         by = [bin_codes(matches[name], edges[name]) if name in edges else name for name in names] or None
-        whole, *piece = cut_sums(matches, by, cut) if cut else (summary_sums(matches, by),)
-        sums.append(whole)
+        uncut, *piece = cut_sums(matches, by, cut) if cut else (summary_sums(matches, by),)
+        sums.append(uncut)
         pieces += piece
     return matches if keep else None, sums, pieces
+
+
+def _of_pairs(counting: WithoutCrowds, pairs: Pairs, rule: Rule) -> Sums:
+    """The sums of pairs, of all sequences together."""
+    return together(whole(pair_sums(counting, pairs, rule)))
 
 
 def track_block(

@@ -11,7 +11,8 @@ import pyarrow as pa
 
 from ..matching.alignment import FrameRule
 from ..matching.left_out import apart_of_parts, one_sided_categories
-from ..scoring.group_sums import Sums, add_sums, whole_sums
+from ..scoring.match_sums import match_metrics, whole_pieces
+from ..scoring.sequence_sums import Sums, add_sums
 from ..support.errors import InputError
 from ..support.memory import check_at_hand
 from ..support.reading import readable
@@ -20,6 +21,7 @@ from ..support.writing import as_arrow
 from ..tables.arrow import PANDAS_TYPES
 from ..tables.columns import Columns, columns_of, dataframe_of
 from ..tables.selections import unknown_text
+from ..tracking.track_sums import TRACKS
 from .columns import SIDES, geometries
 from .contents import Contents
 from .folder import RunFolder, written_for
@@ -150,7 +152,7 @@ def whole_result(result: Result) -> Result:
     """The result of all parts, in which the sequences that were cut count once."""
     if not result.cut:
         return result
-    sums = [add_sums(both) for both in zip(result.sums, map(whole_sums, result.pieces), strict=True)]
+    sums = [add_sums(both) for both in zip(result.sums, map(whole_pieces, result.pieces), strict=True)]
     of_side = {
         "truth": sorted(name for name, in_truth, predicted in result.cut if in_truth and not predicted),
         "predictions": sorted(name for name, in_truth, predicted in result.cut if predicted and not in_truth),
@@ -221,7 +223,7 @@ def write_result(folder: RunFolder, number: int, result: Result) -> Result:
     SHA-256 of all that. The notes have the digest of the part's match table. Raises InputError if it cannot be written.
     """
     every = [*result.sums, *result.pieces]
-    groupings = [(sums.rows, sums.by_similarity, sums.attrs) for sums in every]
+    groupings = [(dict(sums.rows), sums.by_similarity, sums.attrs) for sums in every]
     notes = _Notes(folder.identity, number, *result[1:7], list(result.cut), groupings)
     tables = [pa.table({"notes": [msgspec.json.encode(notes)]})]
     for sums in every:
@@ -252,7 +254,9 @@ def read_result(folder: RunFolder, number: int) -> Result:
             labels = pa.ipc.open_stream(stream).read_all().to_pandas(types_mapper=PANDAS_TYPES.get)
             table = pa.ipc.open_stream(stream).read_all()
             labels = columns_of(labels) if len(labels.columns) else Columns({}, n_rows=table.num_rows)
-            sums.append(Sums(labels, _values(table), rows, by_similarity, attrs))
+            metrics = match_metrics(by_similarity) if "tp" in table.column_names else TRACKS
+            group = np.arange(len(labels))
+            sums.append(Sums(metrics, labels, group, None, _values(table), attrs, rows, by_similarity))
     files = notes.files | {folder.relative(place): Digest(len(content), hashlib.sha256(content).hexdigest())}
     n_sums = len(sums) // 2 if notes.cut else len(sums)
     return Result(

@@ -1,4 +1,4 @@
-"""sums(): what an evaluation adds up to, as a small table that any engine can carry.
+"""sums() and combine(): what an evaluation adds up to as a small table that any engine can carry, and its metrics.
 
 A table of sums has one row a sequence. Rows of different sequences, wherever they were made, make up one evaluation.
 """
@@ -7,34 +7,43 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from ..scoring.evaluations import asked_table, is_result
-from ..scoring.group_sums import cells_of
-from ..scoring.match_sums import SUMS
-from ..scoring.one_sided import tells_objects_apart
+from ..scoring.match_sums import group_rows, match_metrics, match_pieces, whole
+from ..scoring.one_sided import lacking, problem_text, tells_objects_apart
 from ..scoring.own_metrics import lacking_text, own_row_sums
 from ..scoring.registry import own_metrics
 from ..scoring.row_counts import rows_text
-from ..scoring.row_groups import group_rows
+from ..scoring.sequence_sums import SUMS, Sums, added, evaluable, is_result, row_at, unknown_outcomes
+from ..scoring.summary import summary_of
 from ..support.errors import InputError
+from ..support.pandas_tables import TEXT, with_text
 from ..support.texts import bins_as_text, is_binned
-from ..tables.checks import check_matches
-from ..tables.columns import Columns, dataframe_of
+from ..tables.arrow import as_pandas
+from ..tables.checks import check_matches, check_sums
+from ..tables.columns import Columns, array_of, as_numbers, columns_of, dataframe_of, rows_with_null
 from ..tables.kinds import CALLER, same_kind_as
+from ..tables.messages import listed, missing
 from ..tables.schema import COUNTS_NOTED, FN, FP, measure_of
-from ..tables.selections import By, group_keys
+from ..tables.selections import By, group_keys, holds_text, number_groups
 from ..tables.table import Table
-from ..tracking.families import POSE_SUMS, POSES, TRACK_SUMS, TRACKS
 from ..tracking.poses import PoseResult
-from ..tracking.results import KEYS, columns_by
-from ..tracking.sequence_sums import sums_columns
+from ..tracking.results import (
+    KEYS,
+    ROWS_TOGETHER,
+    columns_by,
+    sums_of_poses,
+    sums_of_tracks,
+    whole_poses,
+    whole_tracks,
+)
+from ..tracking.track_sums import POSE_SUMS, POSES, TRACK_COLUMNS, TRACK_SUMS, TRACKS, sums_columns, sums_of_table
+from ..tracking.track_tables import track_summary
 from ..tracking.tracks import TrackResult
-from ..tracking.whole_tables import ROWS_TOGETHER
-from .made_with import MADE_WITH, MadeWith, made_with, marked
+from .made_with import MADE_WITH, MadeWith, made_with, marked, noted_made_with, one_way
 
 COUNTS = ["tp", "fn", "fp", "n_frames"]
 
@@ -48,6 +57,9 @@ COUNTING_ROWS = {FN: "fn_rows:", FP: "fp_rows:"}
 
 # The column that says in its first row whether a column to group by may belong to one side: this, then its name.
 DIFFERS = "differs:"
+
+# What messages call the rows of all tables together.
+CALLED = "combine: tables"
 
 
 class SumColumns(NamedTuple):
@@ -148,19 +160,19 @@ def _of_matches(x: Table, by: By | None) -> SumColumns:
         for name, rows in own.values.items()
         for outcome, word in COUNTING_ROWS.items()
     }
-    cells = cells_of(groups._replace(own=own._replace(values=own.values | counting)))
+    found = match_pieces(groups._replace(own=own._replace(values=own.values | counting)))
     for text in filter(None, (rows_text(groups), lacking_text([own.lacking]))):
         warnings.warn(f"sums: {text}", stacklevel=CALLER + 1)
     measure = measure_of(table)
-    values = {name: cells.values[name] for name in [*OF_MATCHES[measure], *own.values, *counting]}
+    values = {name: found.values[name] for name in [*OF_MATCHES[measure], *own.values, *counting]}
     values |= {name: values[name].astype(np.int64) for name in COUNTS}
-    values |= {name: _at_first(table.attrs[name], len(cells.group)) for name in COUNTS_NOTED if name in table.attrs}
+    values |= {name: _at_first(table.attrs[name], len(found.group)) for name in COUNTS_NOTED if name in table.attrs}
     values |= {
-        f"{DIFFERS}{name}": _at_first(int(tells_objects_apart(column, groups.everything.table)), len(cells.group))
+        f"{DIFFERS}{name}": _at_first(int(tells_objects_apart(column, groups.everything.table)), len(found.group))
         for name, column in groups.everything.columns.items()
     }
-    labels = {name: column.take(cells.group) for name, column in groups.labels.items()}
-    key = dataframe_of(Columns({"sequence": cells.sequence} | labels))
+    labels = {name: column.take(found.group) for name, column in groups.labels.items()}
+    key = dataframe_of(Columns({"sequence": found.sequence} | labels))
     return SumColumns(key, pd.DataFrame(values), made_with("matches", measure, KEYS[:1], labels, own.metrics, table))
 
 
@@ -174,15 +186,188 @@ def _at_first(count: int, n_rows: int) -> np.ndarray:
 def _of_result(x: TrackResult | PoseResult, by: By | None) -> SumColumns:
     """The sums of tracks or of poses, which are those of their table `sums`."""
     _check_by(by, KEYS)
-    asked = asked_table(x, "sums: x")
-    table = asked.table.reset_index(drop=True)
-    family, names = (POSES, POSE_SUMS) if isinstance(x, PoseResult) else (TRACKS, TRACK_SUMS)
-    if "category" in table and not len(table) and len(asked.matches):
+    of = evaluable(x, "sums: x")
+    table = of.table.reset_index(drop=True)
+    metrics, names = (POSES, POSE_SUMS) if isinstance(x, PoseResult) else (TRACKS, TRACK_SUMS)
+    if "category" in table and not len(table) and len(of.matches):
         problem = "none of the sequences has an object, so there is no class that their frames could count for"
         raise InputError(f"sums: x: {problem}; evaluate them together with others")
-    labels = columns_by(table, by, family)
+    labels = columns_by(table, by, metrics)
     keys = [name for name in KEYS if name in table]
     key = dataframe_of(Columns({name: table[name].array for name in keys} | labels, n_rows=len(table)))
-    made = made_with("poses" if family is POSES else "tracks", "similarity", keys, labels, (), asked.table)
+    made = made_with("poses" if metrics is POSES else "tracks", "similarity", keys, labels, (), of.table)
     together = table.groupby("sequence")["sequence"].transform("size").rename(ROWS_TOGETHER)
     return SumColumns(key, pd.concat([table[sums_columns(names)], together], axis=1), made)
+
+
+@same_kind_as("tables")
+def combine(tables: Table | Sequence[Table]) -> pd.DataFrame:
+    """Returns the metrics of sums that were made anywhere: those that one evaluation of everything would have.
+
+    Parameters
+    ----------
+    tables
+        A table that `sums` made, or a list of them; of pandas, polars or pyarrow, or as another engine returns it. The
+        order of the rows does not matter, and columns that `sums` did not make are ignored.
+
+    Returns
+    -------
+    DataFrame of the kind of the first table. Of match tables and poses it is what `summarize` returns; of tracks, the
+    `summary` that `track` returns. With `by` in `sums`, it is what `summarize` returns with the same `by`; bins are
+    text such as `12 to 47`, and where an engine has made text of categories, groups are sorted as text. Its `attrs` say
+    by which rule the sums were made.
+
+    The numbers are the same to the last bit, however the sequences were divided into parts. Rows of a match table with
+    the same sequence and group are added: they are taken for parts of the sequence that share no frame. Counts are
+    exact then, and errors may differ in the last digits. A frame that is in two parts counts twice.
+
+    Define metrics of your own both where you call `sums` and where you call `combine`; one that is defined at only one
+    of these places is left out with a warning.
+
+    Raises
+    ------
+    InputError: a table is none of `sums`, or was changed; the tables were made by different rules or in different
+        groups; no table has a row; or a sequence of tracks or poses is there in pieces.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import spotgeo_frames as sf
+    >>> truth = pd.DataFrame({"sequence": [1, 1, 2], "frame": [1, 2, 1], "object": 7, "x": [0.0, 5.0, 9.0], "y": 0.0})
+    >>> found = truth.assign(object=[1, 2, 1])  # the identity changes in sequence 1
+    >>> parts = [sf.sums(sf.track(truth[:2], found[:2])), sf.sums(sf.track(truth[2:], found[2:]))]
+    >>> sf.combine(parts)[["sequence", "MOTA", "IDSW", "IDF1", "n_frames"]].round(3)
+       sequence   MOTA  IDSW   IDF1  n_frames
+    0         1  0.500     1  0.500         2
+    1         2  1.000     0  1.000         1
+    2      <NA>  0.667     1  0.667         3
+    """
+    table, made = _added(tables)
+    combine_them = {"matches": _combined_matches, "tracks": _combined_tracks, "poses": _combined_poses}[made.of]
+    combined = combine_them(table, made)
+    belonging = _one_sided(table, made) if made.of == "matches" else {}
+    about = [f"by: {problem_text(name, outcome)}" for name, outcome in belonging.items()]
+    for text in (*_left_out(made), *about):
+        warnings.warn(f"combine: {text}", stacklevel=CALLER)
+    return combined
+
+
+def _added(tables: Table | Sequence[Table]) -> tuple[pd.DataFrame, MadeWith]:
+    """The rows of all tables, those of one group in one sequence added, and how they were made."""
+    given: list[Any] = list(tables) if isinstance(tables, list | tuple) else [tables]
+    names = [CALLED] if len(given) == 1 else [f"{CALLED}[{position}]" for position in range(len(given))]
+    read = [as_pandas(table, name).reset_index(drop=True) for table, name in zip(given, names, strict=True)]
+    ways = [way for table, name in zip(read, names, strict=True) for way in noted_made_with(table, name)]
+    if not ways:
+        raise InputError(f"{CALLED}: there are no rows, so nothing tells what was evaluated; give a table with rows")
+    made = one_way(ways)
+    table = _joined([_checked(table, made, name) for table, name in zip(read, names, strict=True)], made)
+    return (_added_rows(table, made) if made.of == "matches" else table), made
+
+
+def _checked(table: pd.DataFrame, made: MadeWith, name: str) -> pd.DataFrame:
+    """A table of sums with its columns in their types, and without other columns; raises InputError as `combine`."""
+    lacking = [column for column in [*made.keys, *made.by] if column not in table]
+    if lacking:
+        raise InputError([missing(name, column, (), "sums() makes it") for column in dict.fromkeys(lacking)])
+    if made.of == "matches":
+        starts = tuple(f"{word}{metric}." for word in ("", *COUNTING_ROWS.values()) for metric in made.own_metrics)
+        own = [column for column in map(str, table) if column.startswith(starts)]
+        counts = [column for column in COUNTS_NOTED if column in table]
+        expected = [*OF_MATCHES[made.measure], *own, *counts, *(f"{DIFFERS}{column}" for column in made.by)]
+    else:
+        expected = [*sums_columns(TRACK_SUMS if made.of == "tracks" else POSE_SUMS), ROWS_TOGETHER]
+    columns = dict.fromkeys([*made.keys, *made.by, *expected])
+    return check_sums(table, name, expected)[[*columns]]
+
+
+def _joined(tables: Sequence[pd.DataFrame], made: MadeWith) -> pd.DataFrame:
+    """The rows of all tables; raises InputError if a key is text in one table and a number in another."""
+    filled = [table for table in tables if len(table)] or list(tables[:1])
+    for name in made.keys:
+        if len({holds_text(table[name].dropna()) for table in filled}) > 1:
+            raise InputError(f"{CALLED}: column {name} is text in one table and numbers in another; make them the same")
+    # With pandas 2.3 text that is null throughout is objects, which concat warns of.
+    text = [name for name in made.by if any(table[name].dtype == TEXT for table in filled)]
+    alike = [table.astype({name: TEXT for name in text if table[name].isna().all()}) for table in filled]
+    return with_text(pd.concat(alike, ignore_index=True))
+
+
+def _added_rows(table: pd.DataFrame, made: MadeWith) -> pd.DataFrame:
+    """The sums of match tables, with one row for each group in each sequence, by group, then by sequence."""
+    keys = [*made.by, *made.keys]
+    row, first = number_groups({name: array_of(table[name]) for name in keys}, len(table))
+    values = {
+        name: table[name].take(first).array if name in keys else added(as_numbers(table[name]), row, len(first))
+        for name in map(str, table)
+    }
+    return pd.DataFrame(values)
+
+
+def _left_out(made: MadeWith) -> list[str]:
+    """The texts of warnings of own metrics that the sums or this process do not know."""
+    here = own_metrics() if made.of == "matches" else []
+    reasons = {
+        "that have no sums in these tables": [name for name in here if name not in made.own_metrics],
+        "that are not defined here": [name for name in made.own_metrics if name not in here],
+    }
+    return [f"metrics of your own {why} are left out: {listed(names)}" for why, names in reasons.items() if names]
+
+
+def _combined_matches(table: pd.DataFrame, made: MadeWith) -> pd.DataFrame:
+    """What `summarize` returns of a match table with these sums."""
+    labels = {name: array_of(table[name]) for name in made.by}
+    null = rows_with_null(labels, len(table))
+    n_rows = {outcome: as_numbers(table[name]) for outcome, name in ((FN, "fn"), (FP, "fp"))}
+    rows = {outcome: (int(n.sum()), int(n[null].sum())) for outcome, n in n_rows.items() if labels}
+    rows |= {outcome: (rows[outcome][0],) * 2 for outcome in _one_sided(table, made).values()}
+    values = {name: as_numbers(table[name]) for name in map(str, table) if name not in (*made.keys, *made.by)}
+    for outcome in unknown_outcomes(rows):
+        counting = [name for name in values if name.startswith(COUNTING_ROWS[outcome]) and values[name].any()]
+        values |= {name.partition(":")[2]: np.full(len(table), np.nan) for name in counting}
+    kept = np.flatnonzero(~null)
+    values = row_at(dict.fromkeys(OF_ERRORS, np.full(len(table), np.nan)) | values, kept)
+    labels = {name: column.take(kept) for name, column in labels.items()}
+    group, first = number_groups(labels, len(kept))
+    of_groups = Columns(
+        {name: column.take(first) for name, column in labels.items()}, n_rows=len(first) if labels else 1
+    )
+    notes = made.notes | {name: int(table[name].sum()) for name in COUNTS_NOTED if name in table}
+    names = [name for name in own_metrics() if name in made.own_metrics]
+    by_similarity = made.measure == "similarity"
+    metrics = match_metrics(by_similarity)
+    return summary_of(whole(Sums(metrics, of_groups, group, None, values, notes, rows, by_similarity, names)))
+
+
+def _one_sided(table: pd.DataFrame, made: MadeWith) -> dict[str, int]:
+    """The columns to group by that belong to one side, as `one_sided` finds, and the outcome that each lacks."""
+    found: dict[str, int] = {}
+    counted = (table[["tp", "fn", "fp"]] > 0).any(axis=1)
+    for name in made.by:
+        values = {outcome: table[name][table[column] > 0].unique() for outcome, column in ((FN, "fn"), (FP, "fp"))}
+        outcome = lacking(values) if table[name].nunique() == 2 and table[f"{DIFFERS}{name}"].any() else None
+        if outcome is not None and table[name][counted].notna().all():
+            found[name] = outcome
+    return found
+
+
+def _combined_tracks(table: pd.DataFrame, made: MadeWith) -> pd.DataFrame:
+    """The `summary` of tracks with these sums; or by group, what `summarize` returns of them."""
+    all_rows = whole_tracks(table, CALLED)
+    if made.by:
+        summary = summary_of(sums_of_tracks(all_rows, {name: array_of(all_rows[name]) for name in made.by}))
+    else:
+        values, key = sums_of_table(all_rows, TRACK_SUMS), columns_of(all_rows[made.keys])
+        counts = [name for name in values if name in TRACK_COLUMNS and TRACK_COLUMNS[name].written == "count"]
+        values |= {name: values[name].astype(np.int64) for name in counts}
+        summary = track_summary(Sums(TRACKS, key, np.arange(len(key)), key["sequence"], values, {}))
+    summary.attrs = made.notes
+    return summary
+
+
+def _combined_poses(table: pd.DataFrame, made: MadeWith) -> pd.DataFrame:
+    """What `summarize` returns of poses with these sums."""
+    all_rows = whole_poses(table, CALLED)
+    summary = summary_of(sums_of_poses(all_rows, {name: array_of(all_rows[name]) for name in made.by}))
+    summary.attrs = made.notes
+    return summary

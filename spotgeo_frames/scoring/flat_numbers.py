@@ -33,7 +33,7 @@ BOUNDS = ("low", "high")
 REFUSED = re.compile(r"[^\w. -]")
 ESCAPED = re.compile(r"_x[0-9a-f]*_")
 
-# What the column `of` of intervals has where a number is that of all sequences together.
+# What the column `aggregate` of intervals has where a number is that of all sequences together.
 COMBINED = "combined"
 
 
@@ -128,7 +128,7 @@ def _numbers(table: pd.DataFrame, bounds: bool) -> Iterator[tuple[str, float]]:
 def _of_long_table(table: pd.DataFrame, bounds: bool) -> Iterator[tuple[str, float]]:
     """The numbers of a table that has one row for each metric."""
     labels = list(table.columns[: list(table).index("metric")])
-    texts = _row_labels(table, labels, null_is_all="of" in labels)
+    texts = _row_labels(table, labels, null_is_all="aggregate" in labels)
     metrics = [_metric_name(name) for name in table["metric"]]
     for column in ("estimate", *(BOUNDS if bounds else ())):
         if column not in table:
@@ -159,7 +159,7 @@ def _row_labels(table: pd.DataFrame, columns: list[Any], null_is_all: bool) -> l
         for row, value in enumerate(table[column]):
             text = label(value)
             is_null = text == DASH and not isinstance(value, str)
-            if (is_null and null_is_all) or (column == "of" and text == COMBINED):
+            if (is_null and null_is_all) or (column == "aggregate" and text == COMBINED):
                 continue
             heads[row] += head
             values[row] += f"/{'null' if is_null else _fit(text)}"

@@ -1,5 +1,8 @@
 """metric(): the user's own metrics, which become entries of the registry beside the built-in ones.
 
+Other installed packages add metrics, too, by entry points of the group `spotgeo_frames.metrics`: the name of an entry
+point is that of the metric, and its object a dict of the other arguments of `metric()`.
+
 An own metric has sums of its own: a number for each row of a match table, which adds up over any group of rows as the
 built-in sums do. Among the sums of a table they are called METRIC.SUM, so metrics cannot take each other's.
 """
@@ -14,12 +17,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..support.errors import InputError, first_line
+from ..support.packages import entry_point, package_failure
 from ..tables.columns import Columns
 from ..tables.match_tables import match_dataframe
 from ..tables.messages import counted, first_keys, listed
 from ..tables.schema import FRAME_KEY, PREFIXES
-from .match_sums import SUMS, NamedSums
 from .registry import CURVE_METRICS, METRICS, Metric, own_metrics
+from .sequence_sums import SUMS, NamedSums
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,8 +38,8 @@ BUILT_IN_SUMS = (*SUMS, "kelvins_mse", "n_sequences", "n_frames")
 # not know.
 TABLE_COLUMNS = """
     sequence frame joint object outcome distance similarity squared_error kelvins_error category kind event change
-    pair_distance pair_similarity metric estimate low high p_value p_adjusted rank name a b of submission errors tau
-    epsilon threshold score_threshold apart_from_next n_effective degrees_of_freedom
+    pair_distance pair_similarity metric estimate low high p_value p_adjusted rank name a b aggregate submission errors
+    tau epsilon threshold score_threshold apart_from_next n_effective degrees_of_freedom
     largest_share margin passed reason power standard_error n_pilot
 """
 TRACK_METRIC_NAMES = """
@@ -50,6 +54,10 @@ ENDS = ("_low", "_high", "_gain", "_corrected", "_cross_validated")
 # A name in quotes, as messages have those of columns.
 QUOTED = re.compile(r"""(['"])(.+?)\1""")
 
+
+# The group of the entry points of packages, and what such a metric is a dict of.
+GROUP = "spotgeo_frames.metrics"
+ARGUMENTS = ("sums", "value", "unit", "higher_is_better")
 
 # What comes before the list of all columns, or sums, in messages.
 LISTING = "; there are "
@@ -342,3 +350,31 @@ def _asks_for(noun: str, asked: str, known: Iterable[Any]) -> str:
 def _failure(place: str, error: Exception) -> InputError:
     """The error for a function of the user's that failed."""
     return InputError(f"{place} failed: {type(error).__name__}: {first_line(error)}")
+
+
+def add_metrics_of_packages(names: Iterable[Any]) -> None:
+    """Adds those of the named metrics that are not known and that an installed package has.
+
+    Raises InputError, naming the package, if it is not right; a name that no package has is left to the caller.
+    """
+    known = known_metrics()
+    for name in names:
+        if isinstance(name, str) and name.isidentifier() and name not in known:
+            _add_of_package(name)
+
+
+def _add_of_package(name: str) -> None:
+    """Adds the metric of this name if a package has it."""
+    added = entry_point(GROUP, name)
+    if added is None:
+        return
+    place = f"package {added.package}: {GROUP}: {name}"
+    given = added.value
+    if not isinstance(given, Mapping) or not {"sums", "value"} <= given.keys() <= {*ARGUMENTS}:
+        raise InputError(f"{place} has to be a dict of the arguments of metric(): {', '.join(ARGUMENTS)}")
+    try:
+        metric(name, **given)
+    except InputError as error:
+        raise InputError([f"package {added.package}: {problem}" for problem in error.problems]) from None
+    except Exception as error:
+        raise package_failure(added.package, f"{GROUP}: {name}", error) from error

@@ -8,15 +8,18 @@ poses are entries of the same kind in `tracking/registry.py`. `metric()` adds th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from ..tables.schema import FN, FP, TP
-from .match_sums import NamedSums, share
+from .sequence_sums import NamedSums, share
 
 if TYPE_CHECKING:
     import pandas as pd
+
+# A function from sums to an array of their shape.
+Function = Callable[[NamedSums], np.ndarray]
 
 
 class Metric(NamedTuple):
@@ -52,6 +55,8 @@ class Metric(NamedTuple):
         The power of tau that is the greatest value a row can add to the metric, for errors in px or px²; 0 for others.
     is_total
         Whether the metric is a sum over sequences, not a mean over rows.
+    headline
+        Whether the metric is among the first numbers that people see of a result: in its text and on leaderboards.
     sums
         Of an own metric, a function from the rows of a match table to what each row adds to the metric's own sums,
         arrays (rows,) by METRIC.SUM. None for built-in metrics.
@@ -60,7 +65,7 @@ class Metric(NamedTuple):
     name: str
     label: str
     formula: str
-    value: Callable[[NamedSums], np.ndarray] | None = None
+    value: Function | None = None
     note: str = ""
     unit: str = ""
     higher_is_better: bool | None = None
@@ -70,9 +75,10 @@ class Metric(NamedTuple):
     needs: tuple[int, ...] = ()
     by_distance: bool = True
     by_similarity: bool = True
-    weight: Callable[[NamedSums], np.ndarray] | None = None
+    weight: Function | None = None
     tau_power: int = 0
     is_total: bool = False
+    headline: bool = False
     sums: Callable[[pd.DataFrame], dict[str, np.ndarray]] | None = None
 
     def is_defined(self, by_similarity: bool) -> bool:
@@ -85,9 +91,14 @@ def by_name(*metrics: Metric) -> dict[str, Metric]:
     return {metric.name: metric for metric in metrics}
 
 
-def count(name: str, label: str, formula: str, value: Callable[[NamedSums], np.ndarray] | None, *needs: int) -> Metric:
+def count(name: str, label: str, formula: str, value: Function | None, *needs: int) -> Metric:
     """Makes the entry of a count."""
     return Metric(name, label, formula, value, written="count", needs=needs, is_total=True)
+
+
+def share_of(name: str, label: str, formula: str, value: Function | None = None, **facts: Any) -> Metric:
+    """Makes the entry of a share of 1, where higher is better; the facts are other fields of the entry."""
+    return Metric(name, label, formula, value, higher_is_better=True, written="share", **{"high": 1.0} | facts)
 
 
 def _counted(sums: NamedSums) -> np.ndarray:
@@ -108,53 +119,33 @@ METRICS = by_name(
     count("tp", "TP", "truths matched with a prediction (found)", lambda sums: sums["tp"], TP),
     count("fn", "FN", "truths without a match (missed)", lambda sums: sums["fn"], FN),
     count("fp", "FP", "predictions without a match (false alarms)", lambda sums: sums["fp"], FP),
-    Metric(
+    share_of(
         "precision",
         "precision",
         "TP / (TP + FP)",
         lambda sums: share(sums["tp"], sums["tp"] + sums["fp"]),
         note="the share of predictions that are right; null without predictions",
-        higher_is_better=True,
-        high=1.0,
-        written="share",
         needs=(TP, FP),
         weight=lambda sums: sums["tp"] + sums["fp"],
     ),
-    Metric(
+    share_of(
         "recall",
         "recall",
         "TP / (TP + FN)",
         lambda sums: share(sums["tp"], sums["tp"] + sums["fn"]),
         note="the share of truths that are found; null without truths",
-        higher_is_better=True,
-        high=1.0,
-        written="share",
         needs=(TP, FN),
         weight=lambda sums: sums["tp"] + sums["fn"],
     ),
-    Metric(
+    share_of(
         "f1",
         "F1",
         "2 TP / (2 TP + FP + FN)",
         _f1,
         note="ranks detectors first; null where there is nothing to count",
-        higher_is_better=True,
-        high=1.0,
-        written="share",
         needs=(TP, FN, FP),
         weight=_f1_weight,
-    ),
-    Metric(
-        "one_minus_f1",
-        "1 - F1",
-        "1 - f1",
-        lambda sums: 1 - _f1(sums),
-        note="the first number of the competition's leaderboard; null where there is nothing to count",
-        higher_is_better=False,
-        high=1.0,
-        written="share",
-        needs=(TP, FN, FP),
-        weight=_f1_weight,
+        headline=True,
     ),
     Metric(
         "mse",
@@ -181,16 +172,14 @@ METRICS = by_name(
         by_similarity=False,
         tau_power=2,
         is_total=True,
+        headline=True,
     ),
-    Metric(
+    share_of(
         "det_a",
-        "accuracy",
+        "DetA",
         "TP / (TP + FN + FP)",
         lambda sums: share(sums["tp"], _counted(sums)),
         note="null where there is nothing to count",
-        higher_is_better=True,
-        high=1.0,
-        written="share",
         needs=(TP, FN, FP),
     ),
     Metric(
@@ -223,15 +212,12 @@ METRICS = by_name(
     count("n_frames", "frames", "all frames, also those without objects", lambda sums: sums["n_frames"]),
     count("n_truth", "truths", "TP + FN", lambda sums: sums["tp"] + sums["fn"], TP, FN),
     count("n_predicted", "predictions", "TP + FP", lambda sums: sums["tp"] + sums["fp"], TP, FP),
-    Metric(
+    share_of(
         "loc_a",
         "localisation",
         "mean similarity of the TP",
         lambda sums: share(sums["near"], sums["tp"]),
         note="null without TP",
-        higher_is_better=True,
-        high=1.0,
-        written="share",
         needs=(TP,),
         by_distance=False,
         weight=lambda sums: sums["tp"],
@@ -240,20 +226,20 @@ METRICS = by_name(
 
 # Metrics of a curve over score thresholds; the sums of a single match table do not determine them.
 CURVE_METRICS = by_name(
-    Metric(
+    share_of(
         "average_precision",
         "average precision",
         "area under the curve of precision over recall, precision made non-increasing",
         note="null without truths",
-        higher_is_better=True,
-        high=1.0,
-        written="share",
         needs=(TP, FN, FP),
     )
 )
 
 # The metrics that order a leaderboard: the first one, and the second one between submissions that are equal in it.
 RANKING = ["f1", "kelvins_mse"]
+
+# The metrics that intervals and comparisons have by default.
+DEFAULT = ("f1", "precision", "recall", "mse", "det_a", "rmse")
 
 # The metrics that a report shows first, and those that it shows for each slice, in this order.
 HEADLINE = ["f1", "precision", "recall", "mse", "kelvins_mse", "det_a", "mean_distance", "rmse", "loc_a"]

@@ -20,8 +20,8 @@ from ..tables.kinds import CALLER
 from ..tables.match_tables import match_columns
 from ..tables.schema import FN, FP, FRAME_KEY, OUTCOMES, SIDE_PREFIXES, TP, frame_columns
 from ..tables.selections import number_groups
+from .match_sums import Groups
 from .one_sided import one_sided_text
-from .row_groups import Groups
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -4,28 +4,47 @@ In a slice, a metric may be unknown. If all false positives are null in the `by`
 so no false positive belongs to any slice, and every metric that counts false positives is null. If all misses are null
 in them, the columns describe predictions, and every metric that counts misses is null. Columns of two values, such as
 `matches["truth_h"] > 50`, belong to one side without being null; `one_sided` finds them.
+
+Where a summary rests on few sequences, displayed tables and warnings say so in the words that stand here.
 """
 
 from __future__ import annotations
 
+import re
 import warnings
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..support.arrays import added_at, grouped, row_keys
+from ..support.texts import bins_as_text, plain_value
 from ..tables.columns import Columns, dataframe_of
 from ..tables.kinds import CALLER, same_kind_as
+from ..tables.schema import FN, TP
 from ..tables.selections import By, excluded_sequences
 from ..tables.table import Table
-from .group_sums import Sums, known_sums, sums_of_groups
+from .match_sums import Groups, group_rows, known, match_sums, together
 from .own_metrics import lacking_text
-from .registry import METRICS, Metric, own_metrics, summary_columns, values_of
+from .registry import METRICS, Metric, own_metrics, summary_columns
 from .row_counts import group_texts
-from .row_groups import Groups, group_rows, unknown_outcomes
+from .sequence_sums import Sums, is_result, summary_of_result
 
 if TYPE_CHECKING:
     import pandas as pd
+
+# Below this count of sequences little is known of how others differ.
+FEW_SEQUENCES = 20
+
+OF_FEW = f"fewer than {FEW_SEQUENCES} sequences"
+LITTLE_KNOWN = "little is known"
+
+# The word that marks counts of few sequences in displayed tables, and the note below these tables.
+FEW = "few"
+FEW_NOTE = f"{FEW}: {OF_FEW}, so {LITTLE_KNOWN}"
+
+# The least share of the true objects that makes one sequence, or two of them together, decide a combined number.
+MUCH_IN_ONE, MUCH_IN_TWO = 0.4, 0.6
 
 
 @same_kind_as("matches")
@@ -75,7 +94,7 @@ def summarize(
     tp, fn, fp: truths matched with a prediction (found), truths without a match (missed), and predictions without a
         match (false alarms).
     precision, recall: TP / (TP + FP) and TP / (TP + FN).
-    f1, one_minus_f1: 2 TP / (2 TP + FP + FN) and 1 - f1.
+    f1: 2 TP / (2 TP + FP + FN).
     mse: px², mean of squared_error over TP, FN and FP, by the metric document (eqs. 10 to 17); 0 without any.
     kelvins_mse: sum over sequences of each sequence's mean of kelvins_error, by the competition's server. It grows with
         the number of sequences, so it compares submissions, never slices.
@@ -111,7 +130,6 @@ def summarize(
     0   1   1   1  0.5  72.0
     """
     from ..tables.checks import check_matches
-    from .evaluations import is_result, summary_of_result
 
     if is_result(matches):
         answer, texts = summary_of_result(matches, by, exclude)
@@ -129,11 +147,13 @@ def summarize(
 def summarized(groups: Groups) -> tuple[pd.DataFrame, list[str]]:
     """The summary of a match table, and the texts of warnings about its rows, its slices, and columns that it lacks."""
     texts = [*group_texts(groups), lacking_text([groups.own.lacking])]
-    return summary_of(sums_of_groups(groups)), [text for text in texts if text]
+    return summary_of(match_sums(groups)), [text for text in texts if text]
 
 
 def summary_of(sums: Sums) -> pd.DataFrame:
-    """The summary that `summarize` returns, computed from sums."""
+    """The summary that `summarize` returns, which follows from the sums of match tables."""
+    if sums.summary is not None:
+        return sums.summary
     import pandas as pd
 
     columns = metric_columns(sums)
@@ -147,11 +167,10 @@ def summary_of(sums: Sums) -> pd.DataFrame:
 
 def metric_columns(sums: Sums) -> Columns:
     """The columns of the summary, computed from sums: labels, then metrics; NaN where a metric is null."""
-    unknown = unknown_outcomes(sums.rows)
     names = [name for name in summary_columns(sums.by_similarity) if name in sums.own_metrics or not METRICS[name].sums]
-    metrics = values_of(known_sums(sums.values, unknown), names, sums.by_similarity)
+    metrics = sums.metrics.compute(known(together(sums)).values, names)
     columns = {
-        name: _column(METRICS[name], values, not unknown.isdisjoint(METRICS[name].needs))
+        name: _column(METRICS[name], values, not sums.unknown.isdisjoint(METRICS[name].needs))
         for name, values in metrics.items()
     }
     return Columns(sums.labels.arrays | columns, sums.attrs, len(sums.labels))
@@ -162,3 +181,69 @@ def _column(metric: Metric, values: np.ndarray, unknown: bool) -> np.ndarray:
     if unknown:
         return np.full(values.shape, np.nan)
     return values.astype(np.int64 if metric.written == "count" else np.float64)
+
+
+def held_by_few(sequences: Sequence[Any], n_truth: np.ndarray) -> str | None:
+    """Says which one or two sequences hold most of the true objects; None where none do.
+
+    `sequences` are the names of S sequences, and `n_truth` (S,) their counts of true objects. Of two sequences one
+    always holds half, and of three two hold most, so these are not worth a word.
+    """
+    largest = np.argsort(-n_truth, kind="stable")[:2]
+    total = n_truth.sum()
+    for names, least, fewest in ((largest[:1], MUCH_IN_ONE, 3), (largest, MUCH_IN_TWO, 4)):
+        held = n_truth[names].sum()
+        if len(n_truth) >= fewest and total and held >= least * total:
+            named = " and ".join(str(sequences[int(at)]) for at in names)
+            which = f"sequence {named} holds" if len(names) == 1 else f"sequences {named} hold"
+            return f"{which} {held / total:.0%} of the true objects, and so much of every combined number"
+    return None
+
+
+def held_in(matches: Columns) -> str | None:
+    """Says which one or two sequences hold most of the true objects of a match table; None where none do."""
+    of_row, first = grouped(row_keys(matches, ["sequence"]))
+    is_true = np.isin(matches["outcome"], [TP, FN])
+    return held_by_few(matches["sequence"][first].tolist(), added_at(of_row, is_true, len(first)))
+
+
+def rests_on_few(table: pd.DataFrame) -> np.ndarray:
+    """Whether the `n_sequences` of each row are few; nowhere in a table without them, or with a row a sequence."""
+    if "n_sequences" not in table or "sequence" in table:
+        return np.zeros(len(table), bool)
+    return table["n_sequences"].lt(FEW_SEQUENCES).to_numpy(bool, na_value=False)
+
+
+def few_marked(texts: pd.DataFrame, table: pd.DataFrame) -> tuple[pd.DataFrame, bool]:
+    """The texts of a table's cells with few sequences marked, such as `7 (few)`; and whether there are any."""
+    few = rests_on_few(table)
+    if not few.any():
+        return texts, False
+    marked = [f"{text} ({FEW})" if is_few else text for text, is_few in zip(texts["n_sequences"], few, strict=True)]
+    return texts.assign(n_sequences=marked), True
+
+
+def slice_files(by_slice: Mapping[tuple[str, ...], pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """Names a file for each summary; the summaries come by the columns that they are sliced by.
+
+    Returns the tables by file name, without the suffix, with bins as text.
+    """
+    return dict(slice_file(columns, table) for columns, table in by_slice.items())
+
+
+def slice_file(columns: Sequence[str], table: pd.DataFrame) -> tuple[str, pd.DataFrame]:
+    """Names the file for a summary by the given columns, and returns the table with bins as text.
+
+    Readers of Parquet other than pandas do not know intervals, so bins are written as text, such as `12 to 47`.
+    """
+    import pandas as pd
+
+    table = bins_as_text(table)
+    not_numeric = [column for column in columns if not pd.api.types.is_any_real_numeric_dtype(table[column].dtype)]
+    name = "_".join(["by", *map(_file_name, columns)])
+    return name, table.assign(**{column: table[column].map(plain_value) for column in not_numeric})
+
+
+def _file_name(column: str) -> str:
+    """Escapes characters that file names may not hold as %XX, so that different columns have different files."""
+    return re.sub(r'[\x00-\x1f/\\:*?"<>|%]', lambda character: f"%{ord(character[0]):02x}", column)

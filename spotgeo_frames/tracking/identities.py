@@ -1,20 +1,45 @@
-"""Gives each object of a sequence an integer, so that its rows can be followed from frame to frame.
+"""Two sides laid out for tracks: which object, joint and pose each row is of, and what counts as a sequence.
 
-An identity belongs to one sequence: the same name in two sequences means two objects.
+An identity belongs to one sequence: the same name in two sequences means two objects. Each object gets an integer, so
+that its rows can be followed from frame to frame.
+
+Each sequence, each of its joints, or each of its classes is evaluated as a sequence of its own. A class has only the
+frames in which a side has an object of the class, since no other frame changes a pair or a sum. How many frames the
+sequence has is known beside them.
+
+Crowds of tracks and poses count nowhere, nor do the predictions that they explain. Tracks follow what KITTI's kit does
+with its DontCare regions (trackeval 1.3.0, datasets/kitti_2d_box.py). First, truths that are no crowds and predictions
+are matched with the greatest sum of similarities, from 0.5 on. Then a prediction that is left leaves if more than half
+of its own area lies in a crowd of an equal category. Points and what a function of the caller's compares leave where
+they are similar enough to a crowd to match it, and joints where they are within the kit's distance of one.
+
+An aligned frame of joints belongs to one joint: it is a (sequence, frame, joint). An image is a (sequence, frame) with
+all its joints, and a pose is one object in an image.
 """
+
+from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from ..matching.alignment import Aligned, Side, select_rows
-from ..support.arrays import added_at, grouped, ordinals, pack
+from ..geometries.boxes import ROUNDING
+from ..matching.alignment import Aligned, Side, select_rows, side_of
+from ..matching.assignment import Entries, heaviest
+from ..matching.crowds import without_crowds, without_explained
+from ..matching.layout import joined_categories
+from ..matching.pairs import Pairs
+from ..matching.rule import Compared, Rule
+from ..support.arrays import added_at, distinct, frame_keys, grouped, locate, ordinals, pack, row_keys
 from ..support.errors import InputError
-from ..tables.columns import Columns, null_rows
+from ..tables.columns import Columns, array_of, null_rows
 from ..tables.inputs import source
 from ..tables.messages import counted, first_keys
 from ..tables.schema import FRAME_KEY, OBJECT_KEY
-from .sequences import Sequences, by_class, by_sequence
+
+# The least similarity of a match, and the share of a box's own area of which more has to lie in a crowd.
+LEAST_SIMILARITY, COVERED_SHARE = 0.5 - ROUNDING, 0.5 + ROUNDING
 
 
 class Identities(NamedTuple):
@@ -156,3 +181,167 @@ def with_nulls(values: Any, n_rows: int) -> Any:
     names = pd.Series(values, copy=False)
     names = names.astype("Int64") if names.dtype == np.int64 else names
     return names.reindex(range(n_rows)).array
+
+
+class Sequences(NamedTuple):
+    """Two aligned sides, whose frames are those of N sequences, in order.
+
+    `labels` has the key of each sequence: `sequence`, and `joint` or `category` where each of these counts as a
+    sequence. `n_frames` is how many frames each has, and `frame_sequence` the position of each aligned frame's
+    sequence.
+    """
+
+    aligned: Aligned
+    labels: Columns
+    n_frames: np.ndarray
+    frame_sequence: np.ndarray
+
+
+def by_sequence(aligned: Aligned) -> Sequences:
+    """The sequences as they are; each joint of a sequence where there are joints."""
+    key = [column for column in ("sequence", "joint") if column in aligned.frames]
+    frame_sequence, first = grouped(row_keys(aligned.frames, key))
+    labels = aligned.frames.select(key).take(first)
+    return Sequences(aligned, labels, np.bincount(frame_sequence, minlength=len(first)), frame_sequence)
+
+
+def by_class(aligned: Aligned) -> Sequences:
+    """Every class of every sequence, by sequence, then class; both sides must have categories.
+
+    The classes are those that occur on either side in any sequence.
+    """
+    whole = by_sequence(aligned)
+    sides = aligned.truth, aligned.predictions
+    category, first = grouped(np.concatenate([side.category for side in sides if side.category is not None]))
+    names = array_of(joined_categories([side.table["category"] for side in sides])).take(first)
+    sequence, of_class = np.divmod(np.arange(len(whole.labels) * len(names)), max(len(names), 1))
+    labels = whole.labels.take(sequence).assign({"category": names.take(of_class)})
+
+    # A frame of a class is numbered by its sequence, then its class, then the frame.
+    frame = np.concatenate([side.frame for side in sides])
+    keys = (whole.frame_sequence[frame] * len(names) + category) * len(aligned.frames) + frame
+    listed, _ = distinct(keys)
+    frame_sequence, original = np.divmod(listed, max(len(aligned.frames), 1))
+    truth, predictions = (
+        side_of(side.table, side.row, position, None, len(listed))
+        for side, position in zip(sides, np.split(locate(listed, keys), [len(aligned.truth.frame)]), strict=True)
+    )
+    frames = aligned.frames.select(FRAME_KEY).take(original)
+    laid = aligned._replace(frames=frames, truth=truth, predictions=predictions)
+    return Sequences(laid, labels, whole.n_frames[sequence], frame_sequence)
+
+
+def rows_in(aligned: Aligned, laid: Aligned) -> tuple[np.ndarray, np.ndarray]:
+    """For each row of the truth and of the predictions as they are laid out, its position in `aligned`."""
+    sides = (aligned.truth, laid.truth), (aligned.predictions, laid.predictions)
+    truth, predictions = (_places(side.row)[other.row] for side, other in sides)
+    return truth, predictions
+
+
+def _places(row: np.ndarray) -> np.ndarray:
+    """The position of each row of a table among those that are left, some of which may be left out."""
+    places = np.zeros(row.max(initial=-1) + 1, np.int64)
+    places[row] = np.arange(len(row))
+    return places
+
+
+def without_crowds_of_tracks(aligned: Aligned, rule: Rule) -> Aligned:
+    """The sides without crowds and without the predictions that they explain; its notes say how many these are.
+
+    Raises InputError if a value of the truth's column `crowd` is neither true nor false.
+    """
+    if "crowd" not in aligned.truth.table:
+        return aligned
+    least = LEAST_SIMILARITY if rule.pair_measure == "similarity" else None
+    counting = without_crowds(Compared(aligned, rule.near(aligned)), rule, least)
+    if rule.name == "iou":
+        counting = counting._replace(covering=counting.covering.take(counting.covering.measure > COVERED_SHARE))
+    pairs = _matched(counting.sides.aligned, rule, least) if len(counting.covering.truth) else counting.covering
+    left, _, notes = without_explained(counting, pairs)
+    return left._replace(notes={**left.notes, **notes})
+
+
+def _matched(aligned: Aligned, rule: Rule, least: float | None) -> Pairs:
+    """The pairs of the assignment with the greatest sum of similarities."""
+    near = rule.near_pairs(aligned, least)
+    similarity = rule.in_table(near.measure)
+    starts = aligned.truth.starts, aligned.predictions.starts
+    order = np.lexsort((near.prediction, near.truth))
+    near = near.take(order)
+    return near.take(heaviest(Entries(near.truth, near.prediction, similarity[order], *starts, aligned.names_from(0))))
+
+
+class PoseNumbers(NamedTuple):
+    """The poses of one side, counted in the order of images and, within an image, of the file.
+
+    `of_row` is the pose of each row. For each image, `counts` is how many poses it has and `starts`, which is one
+    longer, the first of them.
+    """
+
+    of_row: np.ndarray
+    counts: np.ndarray
+    starts: np.ndarray
+
+
+class Keypoints(NamedTuple):
+    """Two aligned sides of keypoints.
+
+    `joints` are the names of all joints in their order. `image` is the position of each aligned frame's image, and
+    `image_sequence` that of each image's sequence. Each sequence of `tracks` is of a single joint: `track_sequence` is
+    the position of its real sequence, and `track_joint` that of its joint, or -1 for frames without any joint.
+    """
+
+    tracks: Tracks
+    joints: list[Any]
+    image: np.ndarray
+    image_sequence: np.ndarray
+    track_sequence: np.ndarray
+    track_joint: np.ndarray
+    truth: PoseNumbers
+    predictions: PoseNumbers
+
+    @property
+    def n_sequences(self) -> int:
+        return int(self.track_sequence.max(initial=-1)) + 1
+
+    @property
+    def sequence_names(self) -> Any:
+        """The names of the real sequences, in order."""
+        first = np.flatnonzero(np.diff(self.track_sequence, prepend=-1))
+        return self.tracks.labels["sequence"].take(first)
+
+    def grid(self, values: np.ndarray) -> np.ndarray:
+        """Values of each sequence of `tracks` as an array by sequence and joint, (sequences, joints, ...)."""
+        grid = np.zeros((self.n_sequences, len(self.joints), *values.shape[1:]), values.dtype)
+        of_joints = np.flatnonzero(self.track_joint >= 0)
+        grid[self.track_sequence[of_joints], self.track_joint[of_joints]] = values[of_joints]
+        return grid
+
+    def per_frame(self, values: np.ndarray) -> np.ndarray:
+        """The sums, by sequence and joint, of values of each aligned frame."""
+        return self.grid(added_at(self.tracks.frame_sequence, values, self.tracks.n_sequences))
+
+
+def number_keypoints(aligned: Aligned, identity: str, joints: list[Any]) -> Keypoints:
+    """The images, joints and poses of two aligned sides of keypoints."""
+    tracks = identify(aligned, identity)
+    image, first = grouped(frame_keys([aligned.frames])[0])
+    [codes], _ = ordinals([tracks.labels["sequence"]])
+    track_sequence = grouped(codes)[0]
+    track_joint = pd.Index(joints).get_indexer(tracks.labels["joint"])  # -1 for null
+    image_sequence = track_sequence[tracks.frame_sequence[first]]
+    sides = [_poses(side, image, len(first)) for side in (aligned.truth, aligned.predictions)]
+    return Keypoints(tracks, joints, image, image_sequence, track_sequence, track_joint, *sides)
+
+
+def _poses(side: Side, image: np.ndarray, n_images: int) -> PoseNumbers:
+    """The poses of one side; `image` is the position of each aligned frame's image."""
+    of_image = image[side.frame]
+    [codes], span = ordinals([side.table["object"]])
+    pose, first = grouped(pack([of_image, codes], [n_images, span]))
+    # Within an image, poses are counted in the order of their first rows in the file.
+    in_file = np.full(len(first), np.iinfo(np.int64).max)
+    np.minimum.at(in_file, pose, side.row)
+    order = np.lexsort((in_file, of_image[first]))
+    counts = np.bincount(of_image[first], minlength=n_images)
+    return PoseNumbers(np.argsort(order)[pose], counts, np.concatenate([[0], np.cumsum(counts)]))

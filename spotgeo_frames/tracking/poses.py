@@ -24,8 +24,7 @@ from ..matching.left_out import left_out
 from ..matching.pairs import Pairs, frame_chunks, join_pairs
 from ..matching.rule import HEAD_SIZES, Rule
 from ..matching.words import asked, check_columns, header_of
-from ..scoring.evaluations import Asked, asked_table
-from ..scoring.group_sums import with_total
+from ..scoring.sequence_sums import Evaluable, evaluable, with_total
 from ..support.errors import InputError
 from ..support.pandas_tables import TEXT, headline, result_as_html, result_as_text
 from ..support.work import progress
@@ -36,16 +35,13 @@ from ..tables.inputs import source
 from ..tables.kinds import CALLER, same_kind_as
 from ..tables.match_tables import match_dataframe
 from ..tables.table import Table
-from .crowds import without_crowds_of_tracks
-from .families import HOTA_SUMS, POSEVAL_SUMS, mean_of_known
-from .identities import with_nulls
-from .keypoints import Keypoints, number_keypoints
+from .identities import Keypoints, number_keypoints, with_nulls, without_crowds_of_tracks
 from .metrics.hota import ALPHAS
 from .metrics.keypoint_ap import keypoint_ap
 from .metrics.keypoint_clear import KeypointClear, keypoint_clear, keypoint_clear_numbers, keypoint_clear_parts
 from .metrics.keypoint_hota import COUNTS, keypoint_hota, keypoint_hota_parts, keypoint_hota_totals
 from .registry import HOTA_METRICS, POSEVAL_COUNTS, POSEVAL_METRICS
-from .sequence_sums import sums_table
+from .track_sums import HOTA_SUMS, POSEVAL_SUMS, mean_of_known, sums_table
 
 HOTA_NUMBERS = list(HOTA_METRICS)
 POSEVAL_NUMBERS = list(POSEVAL_METRICS)
@@ -112,11 +108,11 @@ class EvaluatedPoses(NamedTuple):
     clear: dict[str, np.ndarray]
 
 
-@asked_table.register(PoseResult)
-def _(x: PoseResult, name: str) -> Asked:
-    from .results import asked_poses
+@evaluable.register(PoseResult)
+def _(x: PoseResult, name: str) -> Evaluable:
+    from .results import evaluable_poses
 
-    return asked_poses(x.sums, x.matches, name)
+    return evaluable_poses(x.sums, x.matches, name)
 
 
 @same_kind_as("truth")
@@ -193,7 +189,7 @@ def pose(
     found = evaluate_poses(aligned, near_joints(aligned), identity)
     keypoints, near, evaluated = found.keypoints, found.near, found.evaluated
     hota = keypoint_hota(found.parts, found.totals)
-    clear = with_total(found.clear)
+    clear = {name: with_total(counts) for name, counts in found.clear.items()}
     percentages = keypoint_clear_numbers(clear) | keypoint_ap(keypoints, near, evaluated)
     if warning is not None:
         warnings.warn(warning, stacklevel=CALLER)

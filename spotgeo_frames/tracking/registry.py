@@ -3,16 +3,14 @@
 The functions in the package `metrics` compute their values, so the entries have no function of sums.
 """
 
-from collections.abc import Callable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
 from ..scoring.ap.numbers import AP_METRICS
-from ..scoring.match_sums import NamedSums
-from ..scoring.registry import CURVE_METRICS, METRICS, Metric, by_name, count
-
-# A function from sums to the denominator of a metric.
-Weight = Callable[[NamedSums], np.ndarray]
+from ..scoring.registry import CURVE_METRICS, METRICS, Metric, by_name, count, share_of
+from ..scoring.sequence_sums import NamedSums
 
 
 def _truths(sums: NamedSums) -> np.ndarray:
@@ -35,22 +33,20 @@ def _true_tracks(sums: NamedSums) -> np.ndarray:
     return sums["n_truth_objects"]
 
 
-def _share(name: str, formula: str, note: str = "", low: float = 0.0, weight: Weight | None = None) -> Metric:
-    """The entry of a metric of at most 1, where higher is better."""
-    entry = Metric(name, name, formula, note=note, higher_is_better=True, low=low, high=1.0, written="share")
-    return entry._replace(weight=weight)
+def _share(name: str, formula: str, note: str = "", **facts: Any) -> Metric:
+    """The entry of a share that is called by its name."""
+    return share_of(name, name, formula, note=note, **facts)
 
 
-def _percent(name: str, formula: str, low: float = 0.0, weight: Weight | None = None) -> Metric:
+def _percent(name: str, formula: str, **facts: Any) -> Metric:
     """The entry of a metric of poseval in percent, where higher is better."""
     note = "by poseval; the total is the mean over the joints whose value is not null"
-    entry = Metric(name, name, formula, note=note, unit="%", higher_is_better=True, low=low, high=100.0)
-    return entry._replace(weight=weight)
+    return Metric(name, name, formula, note=note, unit="%", higher_is_better=True, high=100.0, **facts)
 
 
 # HOTA at each alpha, or its mean over all alphas; also of keypoints.
 HOTA_METRICS = by_name(
-    _share("HOTA", "sqrt(DetA AssA)", "mean over alpha = 0.05, 0.10 ... 0.95"),
+    _share("HOTA", "sqrt(DetA AssA)", "mean over alpha = 0.05, 0.10 ... 0.95", headline=True),
     _share("DetA", "TP / (TP + FN + FP)", "mean over alpha"),
     _share(
         "AssA",
@@ -77,7 +73,7 @@ HOTA_METRICS = by_name(
 
 # In the order of the columns of the summary of `track`.
 TRACK_METRICS = HOTA_METRICS | by_name(
-    _share("MOTA", "1 - (FN + FP + IDSW) / (TP + FN)", "0 without truths", low=-np.inf, weight=_truths),
+    _share("MOTA", "1 - (FN + FP + IDSW) / (TP + FN)", "0 without truths", low=-np.inf, weight=_truths, headline=True),
     _share("MOTP", "mean similarity of the TP", "at a similarity of 0.5 or more; 0 without TP", weight=_pairs),
     _share("MODA", "1 - (FN + FP) / (TP + FN)", "0 without truths", low=-np.inf, weight=_truths),
     count("IDSW", "IDSW", "TP whose truth was last matched with another predicted track", None),
@@ -88,7 +84,7 @@ TRACK_METRICS = HOTA_METRICS | by_name(
     count("TP", "TP", "truths matched with a prediction, by CLEAR", None),
     count("FN", "FN", "truths without a match, by CLEAR", None),
     count("FP", "FP", "predictions without a match, by CLEAR", None),
-    _share("IDF1", "2 IDTP / (2 IDTP + IDFN + IDFP)", "0 where there is nothing to divide by"),
+    _share("IDF1", "2 IDTP / (2 IDTP + IDFN + IDFP)", "0 where there is nothing to divide by", headline=True),
     _share("IDP", "IDTP / (IDTP + IDFP)", "0 where there is nothing to divide by", weight=_predictions),
     _share("IDR", "IDTP / (IDTP + IDFN)", "0 where there is nothing to divide by", weight=_truths),
     count("IDTP", "IDTP", "truths matched by the best assignment of whole tracks", None),
@@ -148,7 +144,9 @@ TRACK_SIZES = by_name(
 )
 
 POSEVAL_METRICS = by_name(
-    _percent("mota", "100 (1 - (misses + switches + false_positives) / objects)", low=-np.inf, weight=_truths),
+    _percent(
+        "mota", "100 (1 - (misses + switches + false_positives) / objects)", low=-np.inf, weight=_truths, headline=True
+    ),
     _percent("motp", "100 (1 - D / detections), D: distances of all events in head sizes", low=-np.inf, weight=_truths),
     _percent("pre", "100 detections / (detections + false_positives)", weight=_predictions),
     _percent("rec", "100 detections / objects", weight=_truths),
@@ -165,8 +163,16 @@ POSEVAL_COUNTS = by_name(
 )
 
 
+# All metrics: of match tables, tracks and poses, average precision, and score thresholds.
+TRACKS_AND_POSES = TRACK_METRICS, OTHER_TRACK_METRICS, TRACK_SIZES, POSEVAL_METRICS, POSEVAL_COUNTS
+REGISTRIES = METRICS, *TRACKS_AND_POSES, AP_METRICS, CURVE_METRICS
+
+
 def known_metric(name: str) -> Metric | None:
     """The entry of a metric of match tables, score thresholds, average precision, tracks or poses; otherwise None."""
-    tracks, poses = (TRACK_METRICS, OTHER_TRACK_METRICS, TRACK_SIZES), (POSEVAL_METRICS, POSEVAL_COUNTS)
-    registries = METRICS, CURVE_METRICS, AP_METRICS, *tracks, *poses
-    return next((registry[name] for registry in registries if name in registry), None)
+    return next((registry[name] for registry in REGISTRIES if name in registry), None)
+
+
+def headlines(registries: Iterable[Mapping[str, Metric]] = REGISTRIES) -> list[str]:
+    """The metrics that people see first, in the order of the registries."""
+    return [name for registry in registries for name, metric in registry.items() if metric.headline]

@@ -1,4 +1,11 @@
-"""How the results of `track` and `pose` are asked what match tables are asked: from their table `sums`."""
+"""How the results of `track` and `pose` are asked what match tables are asked: from their table `sums`.
+
+Tables of several evaluations become the table that one evaluation of all their sequences would have made. The classes
+and the joints that are evaluated are those that occur in any sequence. An evaluation of few sequences may not have seen
+them all, so it lacks their rows, whose sums are 0.
+
+`evaluated` makes such results, or match tables, whichever the caller and the tables say.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,18 +13,39 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..scoring.evaluations import Asked, Evaluation, Family, Singles
-from ..scoring.match_sums import NamedSums
-from ..support.arrays import grouped, ordinals, pack
+from ..geometries.joints import JOINTS as JOINTS_OF_POSETRACK
+from ..matching.alignment import FrameRule
+from ..matching.matcher import match
+from ..matching.rule import HEAD_SIZES, Rule
+from ..matching.words import Words, check_no_words, rule_of_tables
+from ..scoring.sequence_sums import Evaluable, MetricSet, NamedSums, PerSequence, Sums, row_at, total_rows
+from ..support.arrays import grouped, ordinals, pack, row_keys
 from ..support.errors import InputError
+from ..tables.annotations import Annotations, side_columns
 from ..tables.arrow import as_pandas
-from ..tables.columns import Columns, array_of, dataframe_of, rows_with_null
+from ..tables.columns import Columns, array_of, as_numbers, dataframe_of, rows_with_null
 from ..tables.messages import missing
 from ..tables.schema import PREFIXES
 from ..tables.selections import By, by_columns, number_groups
 from ..tables.table import Table
-from .families import JOINTS, POSE_SUMS, POSES, POSEVAL_SUMS, SINGLE_POSES, SINGLE_TRACKS, TRACK_SUMS, TRACKS
-from .sequence_sums import group_totals, sums_columns, sums_of_table
+from .metrics.hota import HOTA_COUNTS
+from .metrics.keypoint_hota import keypoint_hota_totals
+from .poses import PoseResult, pose
+from .registry import TRACKS_AND_POSES, headlines
+from .track_sums import (
+    HOTA_SUMS,
+    JOINTS,
+    POSE_SUMS,
+    POSES,
+    POSEVAL_SUMS,
+    SINGLE_POSES,
+    SINGLE_TRACKS,
+    TRACK_SUMS,
+    TRACKS,
+    sums_columns,
+    sums_of_table,
+)
+from .tracks import TrackResult, rule_of_tracks, track
 
 # The columns of the table `sums` that are the key of its rows.
 KEYS = ("sequence", "joint", "category")
@@ -25,17 +53,25 @@ KEYS = ("sequence", "joint", "category")
 # What messages call the table `sums`.
 CALLED = "sums"
 
+# The column that says how many rows of a sequence one evaluation made, which belong together.
+ROWS_TOGETHER = "rows_together"
 
-def asked_tracks(sums: Table, matches: Table, name: str) -> Asked:
+# The headline numbers of tracks and of poses, first that which ranks them; each kind has some of them.
+HEADLINE = headlines(TRACKS_AND_POSES)
+
+Evaluated = pd.DataFrame | TrackResult | PoseResult
+
+
+def evaluable_tracks(sums: Table, matches: Table, name: str) -> Evaluable:
     """What a TrackResult is evaluated by: its tables `sums` and `matches`; messages begin with `name`."""
     table = _checked(sums, ["sequence", *TRACK_SUMS], name)
-    return Asked(table, as_pandas(matches, name), _track_evaluation, _attributes(table), CALLED)
+    return Evaluable(table, as_pandas(matches, name), _track_sums, _attributes(table), CALLED)
 
 
-def asked_poses(sums: Table, matches: Table, name: str) -> Asked:
+def evaluable_poses(sums: Table, matches: Table, name: str) -> Evaluable:
     """What a PoseResult is evaluated by: its tables `sums` and `matches`; messages begin with `name`."""
     table = _checked(sums, ["sequence", "joint", *POSE_SUMS], name)
-    return Asked(table, as_pandas(matches, name), _pose_evaluation, _attributes(table), CALLED)
+    return Evaluable(table, as_pandas(matches, name), _pose_sums, _attributes(table), CALLED)
 
 
 def _checked(sums: Table, names: Sequence[str], name: str) -> pd.DataFrame:
@@ -47,46 +83,45 @@ def _checked(sums: Table, names: Sequence[str], name: str) -> pd.DataFrame:
     return table
 
 
-def _track_evaluation(table: pd.DataFrame, by: By | None, own: Sequence[str]) -> Evaluation:
-    """The evaluation of tracks by groups of sequences; own metrics are those of match tables only."""
-    return evaluated_tracks(table, columns_by(table, by, TRACKS))
+def _track_sums(table: pd.DataFrame, by: By | None, own: Sequence[str]) -> Sums:
+    """The sums of tracks by groups of sequences; own metrics are those of match tables only."""
+    return sums_of_tracks(table, columns_by(table, by, TRACKS))
 
 
-def _pose_evaluation(table: pd.DataFrame, by: By | None, own: Sequence[str]) -> Evaluation:
-    """The evaluation of poses by groups of sequences, and by joint if `by` asks for it."""
-    return evaluated_poses(table, columns_by(table, by, POSES))
+def _pose_sums(table: pd.DataFrame, by: By | None, own: Sequence[str]) -> Sums:
+    """The sums of poses by groups of sequences, and by joint if `by` asks for it."""
+    return sums_of_poses(table, columns_by(table, by, POSES))
 
 
-def evaluated_tracks(table: pd.DataFrame, columns: Mapping[str, Any]) -> Evaluation:
-    """The evaluation of the table `sums` of tracks by groups of its rows, from the columns to group by."""
-    family = SINGLE_TRACKS if {"sequence", "category"}.intersection(table) <= {*columns} else TRACKS
+def sums_of_tracks(table: pd.DataFrame, columns: Mapping[str, Any]) -> Sums:
+    """The sums of the table `sums` of tracks by groups of its rows, from the columns to group by."""
+    metrics = SINGLE_TRACKS if {"sequence", "category"}.intersection(table) <= {*columns} else TRACKS
     sums = sums_of_table(table, TRACK_SUMS)
-    return _evaluation(table, sums, columns, family, SINGLE_TRACKS, sums)
+    return _grouped(table, sums, columns, metrics, SINGLE_TRACKS, sums)
 
 
-def evaluated_poses(table: pd.DataFrame, columns: Mapping[str, Any]) -> Evaluation:
-    """The evaluation of the table `sums` of poses by groups of its rows, from the columns to group by."""
+def sums_of_poses(table: pd.DataFrame, columns: Mapping[str, Any]) -> Sums:
+    """The sums of the table `sums` of poses by groups of its rows, from the columns to group by."""
     is_joint = table["joint"].notna().to_numpy()
-    family = JOINTS if "joint" in columns else SINGLE_POSES if "sequence" in columns else POSES
-    rows = np.flatnonzero(is_joint == (family is JOINTS))
+    metrics = JOINTS if "joint" in columns else SINGLE_POSES if "sequence" in columns else POSES
+    rows = np.flatnonzero(is_joint == (metrics is JOINTS))
     n_joints = max(table["joint"].nunique(), 1)  # a table without rows has none
     of_table = sums_of_table(table, POSE_SUMS)
-    sums = {name: values[rows] for name, values in of_table.items()}
+    sums = row_at(of_table, rows)
     single, by_joint = JOINTS, sums
-    if family is not JOINTS:
+    if metrics is not JOINTS:
         single = SINGLE_POSES
         by_joint = {
             name: values[is_joint].reshape(len(rows), n_joints, *values.shape[1:]) for name, values in of_table.items()
         }
-        of_joints = by_joint if family is SINGLE_POSES else {name: by_joint[name] for name in POSEVAL_SUMS}
-        sums |= of_joints
+        sums |= by_joint if metrics is SINGLE_POSES else {name: by_joint[name] for name in POSEVAL_SUMS}
     columns = {name: values.take(rows) for name, values in columns.items()}
-    return _evaluation(table.take(rows), sums, columns, family, single, by_joint)
+    return _grouped(table.take(rows), sums, columns, metrics, single, by_joint)
 
 
-def columns_by(table: pd.DataFrame, by: By | None, family: Family) -> dict[str, Any]:
+def columns_by(table: pd.DataFrame, by: By | None, metrics: MetricSet) -> dict[str, Any]:
     """The columns of `by`, which are attributes of sequences; raises InputError where there is no such column."""
-    return by_columns(table[_attributes(table)], by, [*family.metrics, "n_sequences"], CALLED)
+    return by_columns(table[_attributes(table)], by, [*metrics.entries, "n_sequences"], CALLED)
 
 
 def _attributes(table: pd.DataFrame) -> list[str]:
@@ -94,43 +129,166 @@ def _attributes(table: pd.DataFrame) -> list[str]:
     return [name for name in map(str, table) if name in KEYS or name.startswith(PREFIXES["sequences"])]
 
 
-def _evaluation(
+def _grouped(
     table: pd.DataFrame,
     sums: NamedSums,
     columns: Mapping[str, Any],
-    family: Family,
-    single: Family,
+    metrics: MetricSet,
+    single: MetricSet,
     of_single: NamedSums,
-) -> Evaluation:
-    """The evaluation of rows of the table, which have these sums, by groups of their values in the columns.
+) -> Sums:
+    """The sums of rows of the table, which have these `sums`, by groups of their values in the columns.
 
     `single` has the metrics of a single sequence, from its sums `of_single`.
     """
     rows = np.flatnonzero(~rows_with_null(columns, len(table)))
     columns = {name: values.take(rows) for name, values in columns.items()}
     of_row, first = number_groups(columns, len(rows))
-    n_groups = len(first) if columns else 1
-    sums = {name: values[rows] for name, values in sums.items()}
-    labels = {name: values.take(first) for name, values in columns.items()}
-    totals = {name: group_totals(values, of_row, n_groups) for name, values in sums.items()}
+    labels = Columns({name: values.take(first) for name, values in columns.items()}, n_rows=len(first))
+    labels = labels if columns else Columns({}, n_rows=1)
+    n_groups, sums = len(labels), row_at(sums, rows)
+    totals = {name: total_rows(values, of_row, n_groups) for name, values in sums.items()}
     names = table["sequence"].take(rows)
     # A class also has rows of the sequences in which neither side has it; those are not among the group's sequences.
     by_class = "category" in table and columns
-    counting = np.flatnonzero(family.counted(sums) > 0) if by_class else np.arange(len(rows))
+    counting = np.flatnonzero(metrics.counted(sums) > 0) if by_class else np.arange(len(rows))
     [sequence], span = ordinals([names])
-    cell, first_row = grouped(pack([of_row[counting], sequence[counting]], [n_groups, span]))
+    row, first_row = grouped(pack([of_row[counting], sequence[counting]], [n_groups, span]))
     first_row = counting[first_row]
-    summary = _summary(family, labels, totals, np.bincount(of_row[first_row], minlength=n_groups))
+    summary = _summary(metrics, labels, totals, np.bincount(of_row[first_row], minlength=n_groups))
     summary.attrs = dict(table.attrs)
-    cells = {name: group_totals(values[counting], cell, len(first_row)) for name, values in sums.items()}
-    singles = {name: group_totals(values[rows][counting], cell, len(first_row)) for name, values in of_single.items()}
+
+    def added_up(values: NamedSums) -> dict[str, np.ndarray]:
+        return {name: total_rows(of[counting], row, len(first_row)) for name, of in values.items()}
+
     sequences = array_of(names.take(first_row))
-    of_each = Singles(np.arange(len(first_row)), sequences, single.values(singles, list(family.metrics)))
-    return Evaluation(family, labels, of_row[first_row], sequences, cells, summary, singles=of_each)
+    of_each = single.compute(added_up(row_at(of_single, rows)), list(metrics.entries))
+    alone = PerSequence(np.arange(len(first_row)), sequences, of_each)
+    return Sums(
+        metrics,
+        labels,
+        of_row[first_row],
+        sequences,
+        added_up(sums),
+        summary.attrs,
+        summary=summary,
+        per_sequence=alone,
+    )
 
 
-def _summary(family: Family, labels: Mapping[str, Any], totals: NamedSums, n_sequences: np.ndarray) -> pd.DataFrame:
+def _summary(metrics: MetricSet, labels: Columns, totals: NamedSums, n_sequences: np.ndarray) -> pd.DataFrame:
     """The table that `summarize` returns: all metrics of each group, counts as integers, and how many sequences."""
-    values = family.values(totals, list(family.metrics))
-    counts = {name: rows.astype(np.int64) for name, rows in values.items() if family.metrics[name].written == "count"}
-    return dataframe_of(Columns({**labels, **values, **counts, "n_sequences": n_sequences}))
+    values = metrics.compute(totals, list(metrics.entries))
+    counts = {name: rows.astype(np.int64) for name, rows in values.items() if metrics.entries[name].written == "count"}
+    return dataframe_of(Columns({**labels.arrays, **values, **counts, "n_sequences": n_sequences}))
+
+
+def whole_tracks(table: pd.DataFrame, name: str) -> pd.DataFrame:
+    """The table `sums` of all rows of tracks, sorted, with a row for each class in each sequence.
+
+    Raises InputError, which calls the table `name`, if a sequence is there in several pieces, or only in part.
+    """
+    _check_whole(table, name)
+    if "category" not in table:
+        return table.take(np.argsort(row_keys(table, ["sequence"]), kind="stable")).reset_index(drop=True)
+    of_row, first = grouped(row_keys(table, ["category"]))
+    columns = [column for column in sums_columns(TRACK_SUMS) if column != "n_frames"]  # of a class, those of the whole
+    return _completed(table, "category", table["category"].take(first), of_row, columns)[0]
+
+
+def whole_poses(table: pd.DataFrame, name: str) -> pd.DataFrame:
+    """The table of all rows of poses, sorted, with a row for each joint and then for all joints in each sequence.
+
+    Raises InputError, which calls the table `name`, if a sequence is there in several pieces, or only in part.
+    """
+    _check_whole(table, name)
+    seen = table[sums_columns(HOTA_COUNTS)].to_numpy().any(axis=1) & table["joint"].notna().to_numpy()
+    occurring = {*table["joint"][seen]}
+    joints = list(JOINTS_OF_POSETRACK) if occurring <= {*JOINTS_OF_POSETRACK} else sorted(occurring)
+    of_row = pd.Index(joints, dtype=object).get_indexer(pd.Index(table["joint"].astype(object)))
+    kept = (of_row >= 0) | table["joint"].isna().to_numpy()
+    of_row = np.where(of_row < 0, len(joints), of_row)[kept]
+    names = pd.Series([*joints, None]).astype(table["joint"].dtype)
+    whole, has_changed = _completed(table[kept], "joint", names, of_row, sums_columns(POSE_SUMS))
+    return _with_totals(whole, len(joints)) if has_changed or not kept.all() else whole
+
+
+def _check_whole(table: pd.DataFrame, name: str) -> None:
+    """Raises InputError if a sequence has other rows than those of one evaluation, whose count is in ROWS_TOGETHER."""
+    sequence, first = grouped(row_keys(table, ["sequence"]))
+    n_rows = np.bincount(sequence, minlength=len(first))
+    wrong = n_rows[sequence] != as_numbers(table[ROWS_TOGETHER])
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        there = f"sequence {table['sequence'].iloc[row]} has {n_rows[sequence[row]]:,} rows"
+        problem = f"and one evaluation of it made {int(table[ROWS_TOGETHER].iloc[row]):,}"
+        why = "identities go through a whole sequence, so evaluate it in one piece, and give all its rows once"
+        raise InputError(f"{name}: {there}, {problem}; {why}")
+
+
+def _completed(
+    table: pd.DataFrame, column: str, names: pd.Series, of_row: np.ndarray, sums: Sequence[str]
+) -> tuple[pd.DataFrame, bool]:
+    """A row for each of the N `names` in each sequence, sorted, and whether rows were added; their `sums` are 0.
+
+    `of_row` is the position of each row's name. Other columns of a row that is added are those of its sequence.
+    """
+    sequence, first = grouped(row_keys(table, ["sequence"]))
+    origin = np.full(len(first) * len(names), -1)
+    origin[sequence * len(names) + of_row] = np.arange(len(table))
+    is_new = origin < 0
+    whole = table.take(np.where(is_new, first.repeat(len(names)), origin)).reset_index(drop=True)
+    if not is_new.any():
+        return whole, False
+    whole.loc[is_new, list(sums)] = 0.0
+    whole[column] = names.take(np.tile(np.arange(len(names)), len(first))).array
+    return whole, True
+
+
+def _with_totals(table: pd.DataFrame, n_joints: int) -> pd.DataFrame:
+    """The table with HOTA's sums of all joints, in the last row of each sequence, computed from those by joint."""
+    parts = {
+        name: values.reshape(-1, n_joints + 1, values.shape[1])[:, :n_joints]
+        for name, values in sums_of_table(table, HOTA_SUMS).items()
+    }
+    totals = keypoint_hota_totals(parts)
+    of_all = np.arange(n_joints, len(table), n_joints + 1)
+    matrix = np.column_stack([totals[name] for name in HOTA_SUMS])
+    table.loc[of_all, sums_columns(HOTA_SUMS)] = matrix
+    return table
+
+
+def evaluated(
+    truth: Annotations,
+    predictions: Annotations,
+    words: Words,
+    tracks: bool,
+    identity: str = "object",
+    frames: FrameRule = "truth",
+) -> Evaluated:
+    """The match table of two checked sides, or with `tracks` what `track` returns, or `pose` of joints.
+
+    With `tracks`, the words are those of tracks, and `identity` is the column that says who is who. `frames` says
+    which frames count. Raises InputError as these functions do, and if words are given for joints.
+    """
+    if not tracks:
+        return match(truth, predictions, **words._asdict(), frames=frames)
+    if rule_of_sides(truth, predictions, words, tracks).name == "keypoint":
+        return pose(truth, predictions, identity, frames=frames)
+    of_rule: dict[str, Any] = {"tau": words.tau, "distance": words.distance, "unit": words.unit}
+    return track(truth, predictions, words.similarity, identity, **of_rule, frames=frames)
+
+
+def rule_of_sides(truth: Annotations, predictions: Annotations, words: Words, tracks: bool) -> Rule:
+    """The rule by which `evaluated` matches; raises InputError if the words do not fit the tables."""
+    if not tracks:
+        return rule_of_tables(words, truth, predictions)
+    if "joint" not in truth.objects or "joint" not in predictions.objects:
+        return rule_of_tracks(words, side_columns(truth), side_columns(predictions))
+    check_no_words(words)
+    return Rule("keypoint", head_sizes=HEAD_SIZES)
+
+
+def matches_of(x: Evaluated) -> pd.DataFrame:
+    """The match table of what `evaluated` returned."""
+    return x if isinstance(x, pd.DataFrame) else x.matches

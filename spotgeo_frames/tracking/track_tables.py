@@ -10,16 +10,14 @@ from ..matching.alignment import Aligned, Side
 from ..matching.layout import match_table, with_events
 from ..matching.pairs import Pairs
 from ..matching.rule import Rule
-from ..scoring.group_sums import Sums, with_total
+from ..scoring.sequence_sums import Sums, total_rows, with_total
 from ..support.arrays import distinct, grouped, row_keys
 from ..tables.columns import Columns, dataframe_of
 from ..tables.match_tables import match_dataframe
-from .families import TRACK_COLUMNS, track_numbers
-from .identities import Identities, Tracks, with_nulls
+from .identities import Identities, Tracks, rows_in, with_nulls
 from .metrics.clear import ClearPairs, coverage, tracked_share
 from .metrics.hota import ALPHAS, HOTA_COUNTS, hota_numbers
-from .sequence_sums import group_totals
-from .sequences import rows_in
+from .track_sums import TRACK_COLUMNS, track_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,11 +54,12 @@ def track_curve(sums: Sums) -> pd.DataFrame:
 def _with_combined(sums: Sums) -> dict[str, np.ndarray]:
     """The sums with rows added: one for each class if there are classes, and one for everything."""
     if "category" not in sums.labels:
-        return with_total(sums.values)
+        return {name: with_total(rows) for name, rows in sums.values.items()}
     of_row, first = grouped(row_keys(sums.labels, ["category"]))
-    of_classes = {name: group_totals(rows, of_row, len(first)) for name, rows in sums.values.items()}
-    combined = with_total(of_classes)
-    return {name: np.concatenate([rows, combined[name]]) for name, rows in sums.values.items()}
+    return {
+        name: np.concatenate([rows, with_total(total_rows(rows, of_row, len(first)))])
+        for name, rows in sums.values.items()
+    }
 
 
 def _with_average(columns: dict[str, np.ndarray], labels: Columns) -> dict[str, np.ndarray]:

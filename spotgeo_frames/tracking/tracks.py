@@ -10,12 +10,14 @@ sequences means two objects. Known differences from the official evaluator
       evaluated together. trackeval evaluates one class at a time, as `by="category"` does.
     - The classes are those that occur on either side, so none of those that are averaged is empty.
     - Identities may be strings or negative integers. trackeval takes negative ones for positions from the end.
+
+Metrics iterate over the similar pairs several times, chunk by chunk.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,28 +26,35 @@ import numpy as np
 from ..geometries.registered import Measure
 from ..matching.alignment import Aligned, FrameRule, align
 from ..matching.left_out import left_out
-from ..matching.pairs import Pairs, join_pairs
+from ..matching.pairs import SIMILAR_AT_ONCE, Pairs, frame_chunks, join_pairs
 from ..matching.rule import Rule
 from ..matching.words import Words, asked_of_tracks, header_of, track_rule
-from ..scoring.evaluations import Asked, asked_table
-from ..scoring.group_sums import Sums
+from ..scoring.sequence_sums import Evaluable, Sums, evaluable
 from ..support.errors import InputError
+from ..support.memory import check_at_hand
+from ..support.work import progress
 from ..tables.annotations import Annotations, SideColumns, as_side_columns
 from ..tables.inputs import source
 from ..tables.kinds import CALLER, same_kind_as
 from ..tables.messages import missing
 from ..tables.table import Table
-from .crowds import without_crowds_of_tracks
-from .identities import Tracks, identify
+from .identities import Tracks, identify, without_crowds_of_tracks
 from .metrics.clear import LEAST_SIMILARITY, THRESHOLD, ClearPairs, clear_pairs, clear_parts
 from .metrics.hota import hota_pairs, hota_parts
 from .metrics.identity import identity_parts
-from .sequence_sums import sums_table
-from .similar_chunks import similar_chunks
+from .registry import TRACK_METRICS, headlines
+from .track_sums import TRACKS, sums_table
 from .track_tables import predicted_objects, track_curve, track_matches, track_summary, truth_objects
 
 if TYPE_CHECKING:
     import pandas as pd
+
+# Similar pairs that are kept, 24 bytes each.
+MOST_KEPT = 1 << 25
+
+# The memory that a similar pair takes in addition while its tracks are evaluated, measured where all pairs of a frame
+# are similar (bytes).
+PAIR_BYTES = 220
 
 
 class TrackResult(NamedTuple):
@@ -99,14 +108,14 @@ class TrackResult(NamedTuple):
     def _headline(self) -> list[str]:
         from ..support.pandas_tables import headline
 
-        return headline(self.summary, ["average", "HOTA", "MOTA", "IDF1"], null=["sequence", "category"])
+        return headline(self.summary, ["average", *headlines([TRACK_METRICS])], null=["sequence", "category"])
 
 
-@asked_table.register(TrackResult)
-def _(x: TrackResult, name: str) -> Asked:
-    from .results import asked_tracks  # imported here, because track() needs no pandas before it makes tables
+@evaluable.register(TrackResult)
+def _(x: TrackResult, name: str) -> Evaluable:
+    from .results import evaluable_tracks  # imported here, because track() needs no pandas before it makes tables
 
-    return asked_tracks(x.sums, x.matches, name)
+    return evaluable_tracks(x.sums, x.matches, name)
 
 
 @same_kind_as("truth")
@@ -300,7 +309,8 @@ def track_sums(tracks: Tracks, chunks: Iterable[Pairs]) -> tuple[ClearPairs, Sum
     found = clear_pairs(tracks, near)
     hota = hota_parts(tracks, hota_pairs(tracks, chunks))
     values = hota | clear_parts(tracks, found) | identity_parts(tracks, near) | _sizes(tracks)
-    return found, Sums(tracks.labels, values, {}, True, dict(tracks.aligned.notes))
+    notes = dict(tracks.aligned.notes)
+    return found, Sums(TRACKS, tracks.labels, np.arange(len(tracks.labels)), tracks.labels["sequence"], values, notes)
 
 
 def _sizes(tracks: Tracks) -> dict[str, np.ndarray]:
@@ -315,3 +325,33 @@ def _sizes(tracks: Tracks) -> dict[str, np.ndarray]:
             for side, identities in objects.items()
         },
     }
+
+
+def similar_chunks(aligned: Aligned, rule: Rule) -> Iterable[Pairs]:
+    """All pairs with a similarity above 0, chunk by chunk in the order of frames, to be iterated over several times."""
+    return _Chunks(aligned, rule.near(aligned, 0.0))
+
+
+class _Chunks:
+    """The similar pairs of all frames, chunk by chunk, for iterating over them several times; each chunk is a Pairs.
+
+    Chunks are kept in memory up to MOST_KEPT pairs. The other chunks are computed again in each iteration.
+    """
+
+    def __init__(self, aligned: Aligned, similar: Callable[[int, int], Pairs]):
+        self.ranges = list(frame_chunks(aligned.truth, aligned.predictions, SIMILAR_AT_ONCE))
+        self.similar, self.kept, self.n_kept = similar, dict[tuple[int, int], Pairs](), 0
+        self.name = aligned.names_from(0)
+
+    def __iter__(self) -> Iterator[Pairs]:
+        for frames in progress(self.ranges, "comparing", "part"):
+            chunk = self.kept.get(frames)
+            if chunk is None:
+                chunk = self.similar(*frames)
+                if frames[1] - frames[0] == 1:
+                    work = f"evaluating the tracks of {len(chunk.truth):,} similar pairs"
+                    check_at_hand(self.name(frames[0]), work, len(chunk.truth) * PAIR_BYTES)
+                if self.n_kept + len(chunk.truth) <= MOST_KEPT:
+                    self.kept[frames] = chunk
+                    self.n_kept += len(chunk.truth)
+            yield chunk

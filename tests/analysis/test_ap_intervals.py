@@ -13,7 +13,7 @@ from helpers.detectors import Detector, boxes, people
 from helpers.plain_jackknife import plain_reach, plain_skewness
 from helpers.problems import refused, warned
 from spotgeo_frames.analysis.certainty.estimates import bias_of_halves, with_units
-from spotgeo_frames.scoring.evaluations import asked_table
+from spotgeo_frames.scoring.sequence_sums import evaluable
 
 pytestmark = pytest.mark.filterwarnings("ignore:average_precision")
 
@@ -49,7 +49,7 @@ def test_the_interval_leaves_out_each_sequence_or_cluster(cluster: str | None) -
     left = np.array([ap_without(column, value) for value in seen[column].unique()])  # empty sequences change nothing
     n = len(left)
     error = np.sqrt((n - 1) / n * np.sum((left - estimate) ** 2))
-    asked = with_units(asked_table(RESULT, ""), cluster)
+    asked = with_units(evaluable(RESULT, ""), cluster)
     [[bias]] = bias_of_halves(asked.evaluate(asked.table, None, ()), ["AP"])
     freedom, slope = row["degrees_of_freedom"], np.hypot(error, bias) / (estimate * (1 - estimate))
     quantile, k = stats.t.ppf(0.975, freedom), plain_skewness(left - estimate, freedom)
@@ -57,14 +57,14 @@ def test_the_interval_leaves_out_each_sequence_or_cluster(cluster: str | None) -
     # Moved by the bias, on the scale of the logit.
     moved = logit(estimate) - bias / (estimate * (1 - estimate))
     wanted = [expit(moved - reach * slope) for reach in reaches]
-    assert row["of"] == "combined"
+    assert row["aggregate"] == "combined"
     assert row["estimate"] == estimate
     assert [row["low"], row["high"]] == pytest.approx(wanted)
     assert row["n_sequences"] == 30
 
 
 def test_the_bias_is_what_halves_have_more_than_the_whole() -> None:
-    asked = asked_table(RESULT, "")
+    asked = evaluable(RESULT, "")
     found = bias_of_halves(asked.evaluate(asked.table, None, ()), ["AP", "AR100"])[0]
     random, halves = np.random.default_rng(0), []
     for _ in range(10):
@@ -81,7 +81,7 @@ def test_the_bias_is_what_halves_have_more_than_the_whole() -> None:
 def test_without_each_of_few_sequences() -> None:
     sides = scene(9)
     found = sf.intervals(sf.average_precision(*sides), metrics=["AP"])
-    assert found["of"].tolist() == ["combined", *(f"without {number}" for number in range(1, 10))]
+    assert found["aggregate"].tolist() == ["combined", *(f"without {number}" for number in range(1, 10))]
     assert found["low"].isna().all(), "a single large one may decide it"
     wanted = [ap_without("sequence", number, sides) for number in range(1, 10)]
     assert found["estimate"][1:].tolist() == pytest.approx(wanted)
@@ -90,10 +90,10 @@ def test_without_each_of_few_sequences() -> None:
 def test_many_sequences_are_left_out_in_100_groups() -> None:
     sides = scene(230)
     result = sf.average_precision(*sides)
-    asked = asked_table(result, "")
-    evaluation = asked.evaluate(asked.table, None, ())
-    assert len(evaluation.sequence) == 100
-    assert set(evaluation.sizes) == {2, 3}
+    asked = evaluable(result, "")
+    sums = asked.evaluate(asked.table, None, ())
+    assert len(sums.sequence) == 100
+    assert set(sums.sizes) == {2, 3}
     mixed = np.random.default_rng(3).permutation(230)
     shuffled = sides[0]._replace(frames=sides[0].frames.iloc[mixed], objects=sides[0].objects.sample(frac=1))
     first, second = (sf.intervals(of) for of in (result, sf.average_precision(shuffled, sides[1])))
@@ -110,7 +110,7 @@ def test_slices_have_intervals_of_their_own() -> None:
     assert by_class.loc[1, ["low", "high"]].tolist() == pytest.approx(alone.loc[0, ["low", "high"]].tolist())
     by_night = sf.intervals(RESULT, by="sequence_night", metrics=["AP"])
     counts = TRUTH.sequences["night"].value_counts().sort_index()
-    assert by_night.loc[by_night["of"] == "combined", "n_sequences"].tolist() == counts.tolist()
+    assert by_night.loc[by_night["aggregate"] == "combined", "n_sequences"].tolist() == counts.tolist()
 
 
 def test_the_percentile_method_draws_sequences() -> None:
@@ -164,7 +164,7 @@ def test_two_detectors() -> None:
     assert [firsts["AP_low"], firsts["AP_high"]] == pytest.approx([row["low"], row["high"]])
     pairs = found.pairs
     assert pairs["metric"].unique().tolist() == ["AP", "AP50", "AP75"]
-    assert set(pairs["of"]) == {"combined"}
+    assert set(pairs["aggregate"]) == {"combined"}
     excludes_0 = (pairs["low"] > 0) | (pairs["high"] < 0)
     assert (excludes_0 == (pairs["p_value"] <= 0.05)).all()
     assert (pairs["p_adjusted"] >= pairs["p_value"]).all()
@@ -183,7 +183,7 @@ def test_differences_without_each_of_few_sequences() -> None:
     results = {"a": sf.average_precision(*sides), "b": sf.average_precision(*other)}
     pairs = sf.compare(results, ["AP"], baseline="b", resamples=50).pairs
     wanted = [ap_without("sequence", n, sides) - ap_without("sequence", n, other) for n in range(1, 9)]
-    assert pairs["of"].tolist() == ["combined", *(f"without {n}" for n in range(1, 9))]
+    assert pairs["aggregate"].tolist() == ["combined", *(f"without {n}" for n in range(1, 9))]
     assert pairs["estimate"][1:].tolist() == pytest.approx(wanted)
 
 
@@ -194,7 +194,7 @@ def test_options_of_comparisons() -> None:
     by_class = sf.compare(both, ["AP"], by="category", resamples=50).pairs
     assert by_class["category"].tolist() == [0, 1]
     by_night = sf.compare(both, ["AP"], cluster="sequence_night", resamples=50).pairs
-    assert by_night["of"].tolist() == ["combined", *(f"without {night}" for night in range(7))]
+    assert by_night["aggregate"].tolist() == ["combined", *(f"without {night}" for night in range(7))]
     assert by_night["estimate"][0] == sf.compare(both, ["AP"], resamples=50).pairs["estimate"][0]
     with refused(("cluster", "weather")):
         sf.compare(both, cluster="weather")

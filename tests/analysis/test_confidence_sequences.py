@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from spotgeo_frames.analysis.certainty.confidence_sequences import always_valid_low, always_valid_reach, skewed_reach
+from spotgeo_frames.analysis.certainty.gates import always_valid_low, always_valid_reach, skewed_reach
 
 # normal_mixture_bound(v, alpha=0.1, v_opt=18.986578815888713, alpha_opt=0.1, is_one_sided=False) of confseq 0.0.11,
 # where v_opt makes its prior that of PRIOR = 3.

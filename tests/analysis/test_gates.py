@@ -10,7 +10,7 @@ import spotgeo_frames as sf
 from helpers.counted import counted, tracked
 from helpers.problems import refused
 from spotgeo_frames.analysis.certainty import gates
-from spotgeo_frames.analysis.certainty.confidence_sequences import always_valid_reach
+from spotgeo_frames.analysis.certainty.gates import always_valid_reach
 
 N = 10
 

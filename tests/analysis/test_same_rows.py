@@ -10,7 +10,7 @@ import pytest
 import spotgeo_frames as sf
 from helpers.counted import counted, tracked
 from helpers.scenes import objects
-from spotgeo_frames.analysis.certainty.same_rows import same_rows
+from spotgeo_frames.analysis.certainty.submissions import same_rows
 
 TRUTH = objects([(sequence, 1, 10.0 * place, 5.0) for sequence in range(3) for place in range(4)])
 

@@ -186,7 +186,7 @@ def test_a_table_compared_with_itself() -> None:
     assert found[["p_value", "p_adjusted"]].eq(1).all(axis=None)
     result = tracked([0, 2, 4, 6, 3, 1])
     pairs = sf.compare({"a": result, "b": result}).pairs
-    shown = pairs[pairs["of"].isin(["combined", "macro"])]
+    shown = pairs[pairs["aggregate"].isin(["combined", "macro"])]
     assert shown[["estimate", "low", "high"]].eq(0).all(axis=None)
     assert shown[["p_value", "p_adjusted"]].eq(1).all(axis=None)
     assert pairs["estimate"].eq(0).all()
@@ -205,10 +205,10 @@ def test_clusters_are_swapped_as_a_whole() -> None:
 def test_macro_rows_leave_out_the_sequences_own_values() -> None:
     lost = {"a": [0, 2, 4, 6, 3, 0, 1], "b": [1, 5, 3, 9, 5, 3, 3]}
     pairs = sf.compare({name: tracked(of) for name, of in lost.items()}, metrics=["MOTA", "IDF1"]).pairs
-    assert pairs["of"].tolist() == [
+    assert pairs["aggregate"].tolist() == [
         of for of in ("combined", "macro", *(f"without {k}" for k in range(7))) for _ in range(2)
     ]
-    rows = pairs[pairs["metric"] == "MOTA"].set_index("of")
+    rows = pairs[pairs["metric"] == "MOTA"].set_index("aggregate")
     apart = (np.array(lost["b"]) - np.array(lost["a"])) / 20
     changes = (apart.sum() - apart) / 6 - apart.mean()
     k, quantile, error = plain_skewness(changes, 6), stats.t.ppf(0.975, 6), plain_error(changes)
@@ -227,7 +227,7 @@ def test_macro_rows_leave_out_the_sequences_own_values() -> None:
 
 def test_where_all_sequences_differ_by_the_same_amount_a_macro_p_value_is_that_of_signs() -> None:
     pairs = sf.compare({"a": tracked([0] * 6), "b": tracked([2] * 6)}, metrics=["MOTA"]).pairs
-    row = pairs[pairs["of"] == "macro"].iloc[0]
+    row = pairs[pairs["aggregate"] == "macro"].iloc[0]
     assert row["estimate"] == pytest.approx(0.1)
     assert row["p_value"] == 2 / 64
     assert row[["low", "high"]].isna().all(), "nothing tells how much others differ"
@@ -238,7 +238,7 @@ def test_where_all_sequences_differ_by_the_same_amount_a_macro_p_value_is_that_o
 def test_more_than_twenty_sequences_are_not_left_out_one_by_one() -> None:
     lost = [k % 5 for k in range(21)]
     pairs = sf.compare({"a": tracked(lost, 6), "b": tracked([0] * 21, 6)}, metrics=["MOTA"]).pairs
-    assert pairs["of"].tolist() == ["combined", "macro"]
+    assert pairs["aggregate"].tolist() == ["combined", "macro"]
 
 
 def test_drawn_swaps_come_close_to_all() -> None:

@@ -14,7 +14,7 @@ import spotgeo_frames as sf
 from helpers.problems import Place, refused, warned
 from helpers.scenes import grid, objects
 from spotgeo_frames.analysis.certainty import resampling, uncertainty
-from spotgeo_frames.scoring.evaluations import asked_table
+from spotgeo_frames.scoring.sequence_sums import evaluable
 
 METRICS = ["f1", "precision", "recall", "mse", "det_a", "rmse", "mean_distance", "kelvins_mse"]
 
@@ -39,13 +39,13 @@ def drawn(matches: pd.DataFrame, times: np.ndarray) -> pd.DataFrame:
 @given(st.integers(0, 10_000))
 def test_a_resample_is_the_table_it_stands_for(seed: int) -> None:
     matches = some_matches(seed)
-    evaluation = asked_table(matches, "").evaluate(matches, None, [])
+    of_matches = evaluable(matches, "").evaluate(matches, None, [])
     n_sequences = matches["sequence"].nunique()
-    sums = resampling.matrix_of(evaluation.sums, n_sequences)
+    sums = resampling.matrix_of(of_matches.values, n_sequences)
     sequences = resampling.draw(n_sequences, 3, seed, 0)
     assert sequences.shape == (3, n_sequences), "as many are drawn as there are, some of them again"
     resampled = sums.named(resampling.resampled_sums(sums.values, 3, seed))
-    numbers = resampling.metrics_of(resampled, METRICS, evaluation.family)
+    numbers = of_matches.metrics.numbers(resampled, METRICS)
     for some, row in zip(sequences, numbers, strict=True):
         times = np.bincount(some, minlength=n_sequences)
         wanted = sf.summarize(drawn(matches, times))[METRICS].iloc[0].to_numpy(float, na_value=np.nan)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import spotgeo_frames as sf
 from helpers.problems import refused, warned
 from helpers.scenes import objects
-from spotgeo_frames.analysis.certainty.sign_flips import flip_tests
+from spotgeo_frames.analysis.certainty.worst import flip_tests
 from spotgeo_frames.tables.schema import OUTCOMES
 
 

@@ -29,6 +29,7 @@ from spotgeo_frames.scoring.registry import summary_columns
 from spotgeo_frames.support.pandas_tables import with_text
 
 KEYS = [*summary_columns(by_similarity=False), "tau", "epsilon"]
+KEYS.insert(KEYS.index("f1") + 1, "one_minus_f1")
 
 
 def answer(*arguments: object) -> dict[str, Any]:
@@ -44,12 +45,17 @@ def misused(*arguments: object) -> str:
     return refused_here(*arguments, status=2)[-1].removeprefix("Error: ")
 
 
+def loss(row: dict[str, Any]) -> dict[str, float]:
+    """What JSON has besides the columns of a summary."""
+    return {"one_minus_f1": 1 - row["f1"]}
+
+
 def test_score_as_json(sample: Path) -> None:
     got = answer("score", sample / "truth.json", sample / "eager.json")
     matches = sf.match(sf.read_spotgeo(sample / "truth.json"), sf.read_spotgeo(sample / "eager.json"))
     [expected] = sf.summarize(matches).to_dict("records")
     assert list(got) == KEYS
-    assert got == pytest.approx(expected | {"tau": 10, "epsilon": 3})
+    assert got == pytest.approx(expected | loss(expected) | {"tau": 10, "epsilon": 3})
     assert all(isinstance(got[name], int) for name in ("tp", "fn", "fp", "n_sequences", "n_frames", "n_truth"))
 
 
@@ -89,7 +95,7 @@ def test_score_with_other_thresholds_and_without_some_sequences(sample: Path) ->
         *("score", sample / "truth.json", sample / "eager.json", "--tau", 5, "--epsilon", 0, "--exclude", "5,9-12")
     )
     [expected] = sf.summarize(sf.match(*sides, tau=5, epsilon=0), exclude=[5, 9, 10, 11, 12]).to_dict("records")
-    assert got == pytest.approx(expected | {"tau": 5, "epsilon": 0})
+    assert got == pytest.approx(expected | loss(expected) | {"tau": 5, "epsilon": 0})
 
 
 def test_crossed_slices(sample: Path, tmp_path: Path) -> None:

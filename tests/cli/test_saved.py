@@ -170,4 +170,4 @@ def test_as_processes(data: Path, tmp_path: Path) -> None:
     for arguments in (["track", truth, found, "--out", june], ["compare", truth, june, found]):
         done = run_process(*arguments)
         assert (done.status, complaints(done.err)) == (0, [])
-    assert "june tracker combined   HOTA   0.0000" in done.out
+    assert "june tracker  combined   HOTA   0.0000" in done.out

@@ -90,7 +90,7 @@ def test_compare_ranks_trackers_by_hota(folders: list[Path]) -> None:
     assert list(got["pairs"][0]) == [
         "a",
         "b",
-        "of",
+        "aggregate",
         "metric",
         "estimate",
         "low",
@@ -102,7 +102,10 @@ def test_compare_ranks_trackers_by_hota(folders: list[Path]) -> None:
     assert [row["estimate"] for row in got["pairs"]] == pytest.approx(pairs["estimate"].tolist())
     itself = answer_here("compare", folders[0], folders[1], folders[1])
     assert {(row["estimate"], row["p_value"]) for row in itself["pairs"]} == {(0, 1), (0, None)}
-    assert {row["of"] for row in itself["pairs"] if row["p_value"] is None} == {"without crossing", "without plaza"}
+    assert {row["aggregate"] for row in itself["pairs"] if row["p_value"] is None} == {
+        "without crossing",
+        "without plaza",
+    }
 
 
 def test_compare_of_trackers_in_words(folders: list[Path]) -> None:

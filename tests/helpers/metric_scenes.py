@@ -18,7 +18,6 @@ BY_DISTANCE = {
     "precision": 2 / 4,
     "recall": 2 / 3,
     "f1": 4 / 7,
-    "one_minus_f1": 3 / 7,
     "mse": (0 + 25 + 300) / 5,
     "kelvins_mse": (0 + 5 + 300) / 5,
     "det_a": 2 / 5,

@@ -10,7 +10,7 @@ import pytest
 import spotgeo_frames as sf
 from helpers.problems import refused
 from spotgeo_frames.support import memory
-from spotgeo_frames.tracking import similar_chunks
+from spotgeo_frames.tracking import tracks
 
 # More pairs than are searched at once, so that the frame is a chunk of its own.
 N = 600
@@ -30,7 +30,7 @@ def scene(n_crowded: int, spacing: float) -> pd.DataFrame:
 def at_hand(monkeypatch: pytest.MonkeyPatch) -> Callable[[int | None], None]:
     """A function that says how much memory there is (bytes); all work is checked, be it small."""
     monkeypatch.setattr(memory, "LEAST_CHECKED", 0)
-    monkeypatch.setattr(similar_chunks, "SIMILAR_AT_ONCE", 1 << 16)
+    monkeypatch.setattr(tracks, "SIMILAR_AT_ONCE", 1 << 16)
     return lambda n_bytes: monkeypatch.setattr(memory, "memory_at_hand", lambda: n_bytes)
 
 

@@ -11,7 +11,7 @@ from helpers.commands import run_here
 from spotgeo_frames import plots
 from spotgeo_frames.presentation.drawing.display import as_html
 from spotgeo_frames.presentation.page.sections.breakdown import slice_table
-from spotgeo_frames.scoring.few_sequences import few_marked, held_by_few, rests_on_few
+from spotgeo_frames.scoring.summary import few_marked, held_by_few, rests_on_few
 
 NOTE = "few: fewer than 20 sequences, so little is known"
 

@@ -11,7 +11,7 @@ from helpers.report_inputs import Page, many, many_boxes
 from spotgeo_frames.matching.words import asked
 from spotgeo_frames.presentation.page.evaluation import Evaluation, evaluate
 from spotgeo_frames.presentation.page.sections.breakdown import bins_of
-from spotgeo_frames.tracking.evaluate import rule_of_sides
+from spotgeo_frames.tracking.results import rule_of_sides
 
 # For each chart that is linked, the name of its data and the columns of its conditions besides the submission.
 LINKED = {

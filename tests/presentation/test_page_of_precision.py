@@ -59,7 +59,7 @@ def test_intervals_are_those_of_the_results(made: dict[str, Any]) -> None:
     for name, result in made["results"].items():
         expected = sf.intervals(result, metrics=BOXES)
         rows = kept[(kept["submission"] == name) & kept["metric"].isin(BOXES)]
-        for column in ("of", "metric", "estimate", "low", "high", "n_effective"):
+        for column in ("aggregate", "metric", "estimate", "low", "high", "n_effective"):
             assert rows[column].tolist() == expected[column].tolist(), (name, column)
 
 

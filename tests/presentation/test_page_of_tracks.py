@@ -80,9 +80,9 @@ def test_the_tables_have_them_too_and_every_column_is_described(made: dict[str, 
             assert first[metric] == pytest.approx(made["results"][expected].summary.iloc[-1][metric]), (name, metric)
     rows = read["intervals"].query("metric == 'HOTA' and submission == 'good'")
     expected = sf.intervals(made["results"]["good"], metrics=["HOTA"])
-    for name in ("of", "estimate", "low", "high", "n_effective"):
+    for name in ("aggregate", "estimate", "low", "high", "n_effective"):
         assert rows[name].tolist() == pytest.approx(expected[name].tolist(), nan_ok=True), name
-    assert {"combined", "macro"} < {*read["pairs"]["of"]}
+    assert {"combined", "macro"} < {*read["pairs"]["aggregate"]}
     assert {*read["pairs"]["metric"]} == {*made["headline"]}
     readme = (tables / "README.md").read_text("utf-8")
     for name, table in read.items():

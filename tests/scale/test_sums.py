@@ -20,7 +20,6 @@ from helpers.kinds import CLASSES, CONVERTERS, of_kind, plain
 from helpers.problems import refused, warned
 from helpers.reference import PROJECT
 from helpers.scenes import objects
-from spotgeo_frames.scale.combined_sums import added_sums
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:boxes of zero"),
@@ -137,19 +136,13 @@ def test_groups_are_those_of_the_whole(name: str, by: Any, data: st.DataObject) 
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_sums_that_are_added_step_by_step(name: str) -> None:
-    """As batches come, each table of sums is added to that of all before; what is kept is a table of sums again."""
-    kind, total = KINDS[name], None
+def test_sums_of_every_sequence_by_itself(name: str) -> None:
+    """Each part knows only its own classes and joints."""
+    kind = KINDS[name]
     by = GROUPS.get(name, [None])[-1]
-    for part in [[s] for s in sorted({*kind.truth.frames["sequence"]})]:  # type: ignore[index]
-        table = sf.sums(kind.part(part), by)
-        total = table if total is None else added_sums([total, table])
-        assert total.columns.tolist() == table.columns.tolist()
-    whole = sf.sums(WHOLE[name], by)
-    assert total is not None
-    assert total.attrs == whole.attrs
-    assert len(total) <= len(whole)  # parts know only their own classes and joints
-    same(sf.combine(total), kind.whole(WHOLE[name]) if by is None else sf.summarize(WHOLE[name], by))
+    parts = [[s] for s in sorted({*kind.truth.frames["sequence"]})]  # type: ignore[index]
+    tables = [sf.sums(kind.part(part), by) for part in parts]
+    same(sf.combine(tables), kind.whole(WHOLE[name]) if by is None else sf.summarize(WHOLE[name], by))
 
 
 @st.composite
@@ -180,12 +173,10 @@ def test_rows_of_no_group_do_not_change_how_others_are_rounded(matches: pd.DataF
 
 
 def test_frames_that_are_added_batch_by_batch() -> None:
-    total = sf.sums(MATCHES[MATCHES["frame"] == 1], "truth_label")
-    for frame in sorted({*MATCHES["frame"]} - {1}):
-        total = added_sums([total, sf.sums(MATCHES[MATCHES["frame"] == frame], "truth_label")])
-    whole = sf.sums(MATCHES, "truth_label")
-    pd.testing.assert_frame_equal(total, whole, rtol=1e-12, atol=0)
-    assert not total.duplicated(["sequence", "truth_label"]).any()
+    """Tables of batches have several rows of a sequence and group, whose errors may differ in the last digits."""
+    tables = [sf.sums(of_frame, "truth_label") for _, of_frame in MATCHES.groupby("frame")]
+    expected = sf.combine(sf.sums(MATCHES, "truth_label"))
+    pd.testing.assert_frame_equal(sf.combine(tables), expected, rtol=1e-12, atol=0)
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -265,7 +256,7 @@ def test_two_values_that_belong_to_truths_are_known_together() -> None:
     assert combined["precision"].isna().all()
     assert combined["recall"].tolist() == [0.5, 0.5]
     with warned(("combine: by: truth_brightness", "truths")):
-        same(sf.combine(added_sums([added_sums(tables[:1]), tables[1]])), expected)
+        same(sf.combine(tables[::-1]), expected)
 
 
 @pytest.mark.parametrize("by", [None, "truth_label", "predicted_score", "sequence"])

@@ -105,7 +105,7 @@ def test_bounds_of_intervals_on_request(matches, tracked) -> None:
     assert "f1_low.category/car" in by_class
     of_tracks = sf.flat(sf.intervals(tracked, metrics=["HOTA"]))
     assert of_tracks["HOTA"] == tracked.summary["HOTA"].iloc[-1]
-    assert "HOTA.of/macro" in of_tracks
+    assert "HOTA.aggregate/macro" in of_tracks
 
 
 def test_leaderboards_and_differences(matches) -> None:

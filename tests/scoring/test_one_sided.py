@@ -27,8 +27,8 @@ FOUND = pd.concat([SEEN, FALSE.assign(object=FALSE["object"] + 50, category="per
 FOUND["score"] = RANDOM.random(len(FOUND)).round(3)
 MATCHES = sf.match(TRUTH, FOUND)
 BRIGHT = MATCHES["truth_bright"] > 50
-NEEDS_ALARMS = ["fp", "precision", "f1", "one_minus_f1", "mse", "kelvins_mse", "det_a", "n_predicted"]
-NEEDS_MISSES = ["fn", "recall", "f1", "one_minus_f1", "mse", "kelvins_mse", "det_a", "n_truth"]
+NEEDS_ALARMS = ["fp", "precision", "f1", "mse", "kelvins_mse", "det_a", "n_predicted"]
+NEEDS_MISSES = ["fn", "recall", "f1", "mse", "kelvins_mse", "det_a", "n_truth"]
 
 
 @pytest.mark.parametrize(

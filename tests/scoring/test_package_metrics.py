@@ -9,7 +9,7 @@ import pytest
 import spotgeo_frames as sf
 from helpers.commands import run_here
 from helpers.packages import installed, use_folder
-from spotgeo_frames.scoring.package_metrics import GROUP
+from spotgeo_frames.scoring.own_metrics import GROUP
 
 CODE = """
 def value(sums):

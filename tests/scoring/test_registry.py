@@ -21,9 +21,8 @@ from spotgeo_frames.presentation.page.evaluation import evaluate
 from spotgeo_frames.presentation.page.folder import files
 from spotgeo_frames.presentation.page.html.blocks import Numbers
 from spotgeo_frames.presentation.page.sections import sections_of
-from spotgeo_frames.scoring import ranking, registry, summary
+from spotgeo_frames.scoring import registry, sequence_sums, summary
 from spotgeo_frames.scoring.ap.numbers import AP_METRICS
-from spotgeo_frames.scoring.match_sums import share
 from spotgeo_frames.scoring.registry import (
     CURVE_METRICS,
     METRICS,
@@ -31,6 +30,7 @@ from spotgeo_frames.scoring.registry import (
     summary_columns,
     values_of,
 )
+from spotgeo_frames.scoring.sequence_sums import share
 from spotgeo_frames.support.writing import write_together
 from spotgeo_frames.tables.schema import FN, FP, TP
 from spotgeo_frames.tracking.registry import (
@@ -150,7 +150,7 @@ def test_the_docstring_of_summarize_has_every_column_and_formula() -> None:
         assert metric.formula in said, name
 
 
-@pytest.mark.parametrize("module", [ranking, registry, summary], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [registry, sequence_sums, summary], ids=lambda module: module.__name__)
 def test_examples_run(module) -> None:
     assert doctest.testmod(module) == doctest.TestResults(failed=0, attempted=inspect.getsource(module).count(">>> "))
 

@@ -42,7 +42,6 @@ def test_every_number_by_hand() -> None:
             "precision": 3 / 5,
             "recall": 3 / 5,
             "f1": 3 / 5,
-            "one_minus_f1": 2 / 5,
             "mse": (16 + 0 + 25 + 4 * 100) / 7,
             "kelvins_mse": (4 + 200 + 0) / 4 + (5 + 200) / 3,
             "det_a": 3 / 7,
@@ -69,7 +68,7 @@ def test_scenes_add_up(scene) -> None:
 
 def test_nothing_to_divide_by() -> None:
     nothing = sf.summarize(MATCHES, by="sequence").set_index("sequence").loc[3]
-    assert nothing[["precision", "recall", "f1", "one_minus_f1", "det_a", "mean_distance", "rmse"]].isna().all()
+    assert nothing[["precision", "recall", "f1", "det_a", "mean_distance", "rmse"]].isna().all()
     assert nothing[["mse", "kelvins_mse", "tp", "fn", "fp"]].tolist() == [0, 0, 0, 0, 0]
     missed = sf.summarize(sf.match(objects([(1, 1, 0, 0)]), objects([]))).loc[0]
     assert missed.isna().to_dict()["precision"]
@@ -119,7 +118,7 @@ def test_slices_are_the_summary_of_their_rows(by) -> None:
 def test_slices_of_truths_know_no_false_positives() -> None:
     slices = sf.summarize(MATCHES, by=pd.cut(MATCHES["truth_brightness"], [0, 2, 4]))
     assert slices.columns[0] == "truth_brightness"
-    unknown = ["fp", "n_predicted", "precision", "f1", "one_minus_f1", "mse", "kelvins_mse", "det_a"]
+    unknown = ["fp", "n_predicted", "precision", "f1", "mse", "kelvins_mse", "det_a"]
     assert slices[unknown].isna().all(axis=None)
     assert slices["recall"].tolist() == [0.5, 1.0]
     assert slices["mean_distance"].tolist() == [4, 3]
@@ -128,7 +127,7 @@ def test_slices_of_truths_know_no_false_positives() -> None:
 
 def test_slices_of_predictions_know_no_misses() -> None:
     slices = sf.summarize(MATCHES, by="predicted_score")
-    unknown = ["fn", "n_truth", "recall", "f1", "one_minus_f1", "mse", "kelvins_mse", "det_a"]
+    unknown = ["fn", "n_truth", "recall", "f1", "mse", "kelvins_mse", "det_a"]
     assert slices[unknown].isna().all(axis=None)
     assert slices["precision"].tolist() == [0, 1, 1, 1]
     both = sf.summarize(MATCHES, by=["truth_brightness", "predicted_score"])

@@ -12,7 +12,7 @@ import spotgeo_frames as sf
 from helpers.pandas_versions import TEXT
 from spotgeo_frames.matching.matcher import matched
 from spotgeo_frames.matching.words import asked
-from spotgeo_frames.scoring.group_sums import summary_sums
+from spotgeo_frames.scoring.match_sums import summary_sums
 from spotgeo_frames.scoring.summary import metric_columns
 from spotgeo_frames.tables.annotations import side_columns
 from spotgeo_frames.tables.columns import (

@@ -212,10 +212,10 @@ def test_results_by_class_can_be_asked(rare: sf.TrackResult) -> None:
     ]
     with pytest.warns(UserWarning, match="1 of 2 groups have only one sequence"):
         of_wider = sf.intervals(rare, wider, ["HOTA"])
-    assert of_wider[of_wider["of"] == "combined"]["n_sequences"].tolist() == [3, 1]
+    assert of_wider[of_wider["aggregate"] == "combined"]["n_sequences"].tolist() == [3, 1]
     with pytest.warns(UserWarning, match="1 of 3 groups have only one sequence"):
         found = sf.intervals(rare, by="category", metrics=["HOTA"])
-    asked, macro = (found[found["of"] == of] for of in ("combined", "macro"))
+    asked, macro = (found[found["aggregate"] == of] for of in ("combined", "macro"))
     assert asked["estimate"].tolist() == pytest.approx(summary[9:12]["HOTA"].tolist())
     assert asked["n_sequences"].tolist() == [3, 3, 1]
     assert macro["low"].isna().tolist() == [False, False, True]
@@ -229,7 +229,7 @@ def test_results_by_class_can_be_asked(rare: sf.TrackResult) -> None:
 
 def test_results_by_class_are_compared_with_their_like(rare: sf.TrackResult) -> None:
     pairs = sf.compare({"a": rare, "b": rare}, by={"category": None}, metrics=["HOTA"], resamples=50).pairs
-    assert pairs[pairs["of"] == "combined"]["category"].tolist() == [0, 1, 2]
+    assert pairs[pairs["aggregate"] == "combined"]["category"].tolist() == [0, 1, 2]
     assert (pairs["estimate"] == 0).all()
     assert sf.leaderboard({"a": rare, "b": rare})["HOTA"].tolist() == pytest.approx([rare.summary["HOTA"].iloc[-1]] * 2)
     truth, predictions, frames = crowds(5, 3)

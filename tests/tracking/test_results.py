@@ -7,7 +7,7 @@ import pytest
 
 import spotgeo_frames as sf
 from helpers.problems import refused
-from spotgeo_frames.tracking.families import ADDED, TRACK_COLUMNS
+from spotgeo_frames.tracking.track_sums import ADDED, TRACK_COLUMNS
 
 N_SEQUENCES, N_FRAMES, N_OBJECTS = 24, 12, 3
 
@@ -96,15 +96,15 @@ def test_slices_by_attributes_are_what_track_says_of_these_sequences(results: di
 
 def test_intervals_hold_the_estimate_and_follow_the_attributes(results: dict[str, sf.TrackResult]) -> None:
     found = sf.intervals(results["cut"], metrics=["HOTA", "IDSW", "MOTA"], resamples=300)
-    assert found.columns.tolist()[:6] == ["of", "metric", "estimate", "low", "high", "n_sequences"]
-    assert found["of"].tolist() == ["combined"] * 3 + ["macro"] * 3
+    assert found.columns.tolist()[:6] == ["aggregate", "metric", "estimate", "low", "high", "n_sequences"]
+    assert found["aggregate"].tolist() == ["combined"] * 3 + ["macro"] * 3
     found = found.head(3)
     assert found["estimate"].tolist() == results["cut"].summary[["HOTA", "IDSW", "MOTA"]].iloc[-1].tolist()
     assert (found["low"] < found["estimate"]).tolist() == [True, False, True], "every sequence has as many cuts"
     assert (found["estimate"] < found["high"]).tolist() == [True, False, True]
     by_sky = sf.intervals(results["cut"], by="sequence_sky", metrics=["HOTA"], resamples=300)
-    assert by_sky["of"].tolist()[:3] == ["combined", "macro", "without 1"]
-    by_sky = by_sky[by_sky["of"].isin(["combined", "macro"])]
+    assert by_sky["aggregate"].tolist()[:3] == ["combined", "macro", "without 1"]
+    by_sky = by_sky[by_sky["aggregate"].isin(["combined", "macro"])]
     assert by_sky["n_sequences"].tolist() == [16, 16, 8, 8]
     assert by_sky["low"].notna().tolist() == [False, True, False, True], "few sequences have only a macro interval"
     with pytest.warns(UserWarning, match="24 of 24 groups have only one sequence"):
@@ -117,15 +117,15 @@ def test_the_numbers_without_a_sequence_are_those_of_tracking_the_others() -> No
     found = sf.intervals(sf.track(truth, predictions), metrics=["HOTA", "IDF1"])
     for name in range(3):
         some = [table[table["sequence"] != name] for table in (truth.objects, predictions)]
-        without = found.loc[found["of"] == f"without {name}", "estimate"]
+        without = found.loc[found["aggregate"] == f"without {name}", "estimate"]
         np.testing.assert_allclose(without, sf.track(*some).summary[["HOTA", "IDF1"]].iloc[-1].astype(float))
 
 
 def test_poses_have_intervals_also_by_joint(posed: sf.PoseResult) -> None:
     found = sf.intervals(posed, resamples=100)
-    assert found[found["of"] == "combined"]["metric"].tolist() == ["HOTA", "DetA", "AssA", "mota"]
+    assert found[found["aggregate"] == "combined"]["metric"].tolist() == ["HOTA", "DetA", "AssA", "mota"]
     by_joint = sf.intervals(posed, by="joint", metrics=["HOTA"], resamples=100)
-    assert by_joint["joint"].nunique() == (by_joint["of"] == "macro").sum() == 15
+    assert by_joint["joint"].nunique() == (by_joint["aggregate"] == "macro").sum() == 15
 
 
 def test_the_better_tracker_is_named(results: dict[str, sf.TrackResult]) -> None:
@@ -135,7 +135,7 @@ def test_the_better_tracker_is_named(results: dict[str, sf.TrackResult]) -> None
     first = compared.leaderboard.iloc[0]
     assert first["HOTA_low"] < first["HOTA"] < first["HOTA_high"]
     pairs = compared.pairs
-    shown = pairs[["a", "b", "of"]].drop_duplicates().to_numpy().tolist()
+    shown = pairs[["a", "b", "aggregate"]].drop_duplicates().to_numpy().tolist()
     assert shown == [["whole", "cut", "combined"], ["whole", "cut", "macro"]]
     assert (pairs["estimate"] > 0.1).all()
     assert (pairs["p_value"] < 0.05).all()
@@ -147,9 +147,9 @@ def test_a_tracker_compared_with_itself_does_not_differ(
 ) -> None:
     for result, kinds in ((results["cut"], 5), (posed, 4)):
         pairs = sf.compare({"a": result, "b": result}, resamples=100).pairs
-        assert (pairs["of"] == "combined").sum() == (pairs["of"] == "macro").sum() == kinds
+        assert (pairs["aggregate"] == "combined").sum() == (pairs["aggregate"] == "macro").sum() == kinds
         assert pairs["estimate"].eq(0).all()
-        assert pairs[pairs["of"].isin(["combined", "macro"])]["p_value"].eq(1).all()
+        assert pairs[pairs["aggregate"].isin(["combined", "macro"])]["p_value"].eq(1).all()
 
 
 def test_comparisons_by_attributes_are_those_of_their_sequences(results: dict[str, sf.TrackResult]) -> None:

@@ -212,14 +212,12 @@ def test_results_say_what_they_were_made_with(result: sf.TrackResult) -> None:
 @pytest.mark.parametrize(
     ("setting", "value"),
     [
-        ("tracking.similar_chunks.SIMILAR_AT_ONCE", 1),
-        ("matching.near_pairs.TOUCHING_AT_ONCE", 1),
-        ("matching.near_pairs.CROWDED", 0),
-        ("matching.near_pairs.CROWDED", 1 << 40),
+        ("tracking.tracks.SIMILAR_AT_ONCE", 1),
+        ("matching.near_boxes.SIMILAR_AT_ONCE", 1),
         ("matching.assignment.CELLS_AT_ONCE", 1),
         ("tracking.metrics.identity.MOST_CELLS", 0),
         ("tracking.metrics.hota.LARGEST_SPACE", 0),
-        ("tracking.similar_chunks.MOST_KEPT", 0),
+        ("tracking.tracks.MOST_KEPT", 0),
     ],
 )
 def test_pieces_make_no_difference(setting: str, value: int, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:

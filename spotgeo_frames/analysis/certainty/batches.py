@@ -2,26 +2,37 @@
 
 Frames that follow each other are alike, so they are no independent units, and neither are pieces of a few frames. What
 each piece contributes to a metric, the change when it is left out, is a series whose correlation is part of the
-interval (see `slow_changes.py`). Below 1,500 frames, or where frames stay alike for a large part of the sequence, no
-method tells how much a sequence ten times as long would differ, and the interval is null (docs/uncertainty.md).
+interval. Below 1,500 frames, or where frames stay alike for a large part of the sequence, no method tells how much a
+sequence ten times as long would differ, and the interval is null (docs/uncertainty.md).
+
+The terms, what each piece of a sequence contributes to a metric, are taken for noise plus a part that changes slowly,
+as an autoregressive process of the first order does. How long that part stays alike, and how large it is, the series
+tells badly: what changes hardly at all within the sequence looks like no change. So no values are chosen. A grid of
+them is weighted by their likelihoods, and the distribution of the error is the mixture of Student's t distributions
+that belong to them (Mueller and Watson, 2016, doi:10.1093/restud/rdw014). The likelihood is that of the cosine
+transforms of low frequency, which are nearly independent whatever the autocorrelation; their squares, divided by their
+expected ratios, tell the scale.
 """
 
+from __future__ import annotations
+
+import functools
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from ...scoring.evaluations import Asked, Evaluation
-from ...support.arrays import grouped, row_keys
+from ...scoring.sequence_sums import Evaluable, Sums, row_at
+from ...support.arrays import exp, grouped, log, row_keys
 from ...support.errors import InputError
 from ...tables.match_tables import match_columns
 from ...tables.schema import FRAME_KEY
 from ...tables.selections import By
 from .estimates import OF_ERRORS, finer, functions_of
-from .interval_tables import UNDEFINED
-from .jackknife import ROUNDING, Intervals, added_rows, bounds, without_each
-from .slow_changes import N_COSINES, SlowChanges, slow_changes
+from .jackknife import ROUNDING, Intervals, bounds, without_each
+from .reasons import NOT_DEFINED_HERE, UNKNOWN_TAU
 
 # How many pieces a sequence is cut into.
 N_PIECES = 120
@@ -33,10 +44,23 @@ FEWEST_FRAMES = 1500
 LONGEST_MEMORY = 0.3
 N_MEMORIES = 6
 
-UNKNOWN_TAU = "tau is unknown because the table lost its notes"
-
 # The column of the pieces while they are evaluated.
 PIECE = "piece of the sequence"
+
+# The lowest frequencies, of a half to 15 periods in the sequence; quicker changes add up to noise.
+N_COSINES = 30
+
+# The memory of the slow part, as a share of the sequence: the distance at which its autocorrelation is 1 / e.
+MEMORIES = (1 / 80, 1 / 40, 1 / 20, 1 / 10, 1 / 5, 1 / 2.5, 1.0, 2.5)
+
+# How much larger than the noise the slow part is where it is slowest, in variance.
+RATIOS = (1, 3, 10, 30, 100, 300, 1000)
+
+# The weight of no slow part, in combinations of the above; lower ones make intervals of independent frames too wide.
+NOISE_ALONE = 100
+
+# How often the bracket of a quantile is halved; it ends 1e-10 of its first width apart.
+HALVINGS = 34
 
 
 class Pieces(NamedTuple):
@@ -44,22 +68,22 @@ class Pieces(NamedTuple):
 
     Attributes
     ----------
-    evaluation
-        That of the groups, with pieces as cells.
+    sums
+        Those of the groups, with pieces as rows.
     piece
-        The piece of each cell, counted from 0.
+        The piece of each row, counted from 0.
     n_frames
         How many frames the sequence of each group has, (G,).
     """
 
-    evaluation: Evaluation
+    sums: Sums
     piece: np.ndarray
     n_frames: np.ndarray
 
 
 def batch_means(
-    evaluation: Evaluation,
-    asked: Asked,
+    sums: Sums,
+    of: Evaluable,
     by: By | None,
     own: Sequence[str],
     names: Sequence[str],
@@ -71,18 +95,16 @@ def batch_means(
     `own` names the own metrics that are needed. Raises InputError if a group has several sequences, or if the table is
     no match table.
     """
-    pieces = _pieces(evaluation, asked, by, own)
-    functions = functions_of(evaluation, names, tau)
-    estimate = functions.values(
-        {name: added_rows(rows, evaluation.group, evaluation.n_groups) for name, rows in evaluation.sums.items()}
-    )
+    pieces = _pieces(sums, of, by, own)
+    functions = functions_of(sums, names, tau)
+    estimate = functions.values(sums.totals())
     terms = _contributions(pieces, estimate, names, tau)  # (groups, metrics, pieces)
     # Of sequences that are too short, which have another count of pieces, what this tells is not used.
     told = slow_changes(terms[..., :N_PIECES].reshape(-1, N_PIECES), confidence, LONGEST_MEMORY)
     told = SlowChanges(*(values.reshape(estimate.shape) for values in told))
     reasons = _reasons(pieces, terms, told, estimate, functions.greatest - functions.least)
     if np.isnan(tau):
-        reasons[:, [evaluation.family.metrics[name].tau_power == OF_ERRORS for name in names]] = UNKNOWN_TAU
+        reasons[:, [sums.metrics.entries[name].tau_power == OF_ERRORS for name in names]] = UNKNOWN_TAU
 
     from scipy.special import stdtrit  # imported here, because it is slow to import
 
@@ -107,27 +129,26 @@ def null_texts(reasons: np.ndarray, names: Sequence[str]) -> list[str]:
     return [f"{groups}null low and high of {lost}: {reasons[is_null][0]}"]
 
 
-def _pieces(evaluation: Evaluation, asked: Asked, by: By | None, own: Sequence[str]) -> Pieces:
-    """The evaluation cut into pieces; raises InputError as `batch_means` does."""
-    table = asked.table
-    if asked.in_groups:
+def _pieces(sums: Sums, of: Evaluable, by: By | None, own: Sequence[str]) -> Pieces:
+    """The sums cut into pieces; raises InputError as `batch_means` does."""
+    table = of.table
+    if of.in_groups:
         problem = "average precision ranks the detections of all frames together; leave it out"
         raise InputError(f"intervals: method='batch_means': {problem}")
-    if asked.matches is not table:
+    if of.matches is not table:
         problem = "identities go on from piece to piece, so their numbers cannot be cut; give the result's .matches"
         raise InputError(f"intervals: method='batch_means': {problem}")
-    most = int(np.bincount(evaluation.group).max(initial=0))
+    most = int(np.bincount(sums.group).max(initial=0))
     if most > 1:
         problem = f"is for one long sequence, and there are {most:,}; leave it out, or give by='sequence'"
         raise InputError(f"intervals: method='batch_means' {problem}")
     piece, n_frames = _cut(table)
-    cut, group = finer(asked._replace(table=table.assign(**{PIECE: piece})), by, PIECE, own)
+    cut, group = finer(of._replace(table=table.assign(**{PIECE: piece})), by, PIECE, own)
     order = np.argsort(group[cut.group], kind="stable")
-    sums = {name: rows[order] for name, rows in cut.sums.items()}
-    of_groups = np.zeros(evaluation.n_groups, np.int64)
-    of_groups[evaluation.group] = n_frames.reindex(pd.Index(evaluation.sequence)).to_numpy()
-    cells = evaluation._replace(sums=sums, group=group[cut.group][order], sequence=cut.sequence)
-    return Pieces(cells, np.asarray(cut.labels[PIECE])[cut.group][order], of_groups)
+    of_groups = np.zeros(sums.n_groups, np.int64)
+    of_groups[sums.group] = n_frames.reindex(pd.Index(sums.sequence)).to_numpy()
+    of_pieces = sums._replace(values=row_at(cut.values, order), group=group[cut.group][order], sequence=cut.sequence)
+    return Pieces(of_pieces, np.asarray(cut.labels[PIECE])[cut.group][order], of_groups)
 
 
 def _cut(table: pd.DataFrame) -> tuple[np.ndarray, pd.Series]:
@@ -147,13 +168,13 @@ def _cut(table: pd.DataFrame) -> tuple[np.ndarray, pd.Series]:
 
 def _contributions(pieces: Pieces, estimate: np.ndarray, names: Sequence[str], tau: float) -> np.ndarray:
     """What each piece contributes to the metrics of its group, (groups, metrics, pieces): 0 where it has no rows."""
-    evaluation = pieces.evaluation
-    functions = functions_of(evaluation, names, tau)
-    group, n_groups = evaluation.group, evaluation.n_groups
+    sums = pieces.sums
+    functions = functions_of(sums, names, tau)
+    group, n_groups = sums.group, sums.n_groups
     # A total is to be that of the whole sequence, also where it adds up means of sequences, here of pieces.
     n_pieces = np.bincount(group, minlength=n_groups)[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
-        whole, changes, _ = without_each(evaluation.sums, group, n_groups, functions)
+        whole, changes, _ = without_each(sums.values, group, n_groups, functions)
         scale = np.where(functions.totals, (n_pieces - 1) / n_pieces * (estimate / whole), 1.0)
     change = np.nan_to_num(-changes * scale[group])
     terms = np.zeros((n_groups, len(names), max(N_PIECES, int(pieces.piece.max(initial=0)) + 1)))
@@ -166,7 +187,7 @@ def _reasons(
 ) -> np.ndarray:
     """Why intervals are null, (groups, metrics); None where they are not."""
     reasons = np.full(estimate.shape, None, dtype=object)
-    reasons[np.isnan(estimate)] = UNDEFINED
+    reasons[np.isnan(estimate)] = NOT_DEFINED_HERE
     size = np.abs(terms).sum(axis=2)
     for at in zip(*np.nonzero(~np.isnan(estimate)), strict=True):
         n_frames, scale = int(pieces.n_frames[at[0]]), width[at[1]]
@@ -193,3 +214,62 @@ def _correlation(terms: np.ndarray) -> float:
 def _rounded(frames: float) -> int:
     """A count of frames in two digits."""
     return int(float(f"{frames:.1e}"))
+
+
+class SlowChanges(NamedTuple):
+    """What S series tell of their sums, each array (S,).
+
+    Attributes
+    ----------
+    reach
+        Half the width of the interval of the sum.
+    memory
+        The memory of the slow part, as a share of the series; null where it is all noise.
+    share_long
+        The share of the sum's variance that comes from slow parts with a memory of at least the `longest` asked for.
+    """
+
+    reach: np.ndarray
+    memory: np.ndarray
+    share_long: np.ndarray
+
+
+def slow_changes(terms: np.ndarray, confidence: float, longest: float) -> SlowChanges:
+    """What series (S, B) tell of their sums; `longest` is a memory, as a share of the series."""
+    from scipy.special import stdtr  # imported here, because it is slow to import
+
+    cosines, expected, inflation, memory = _model(terms.shape[1])
+    power = (terms @ cosines) ** 2 @ (1 / expected)  # (S, models)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        fit = -log(expected).sum(axis=0) / 2 - N_COSINES / 2 * log(power)
+        weights = exp(fit - fit.max(axis=1, keepdims=True)) * np.where(memory > 0, 1, NOISE_ALONE)
+        weights /= weights.sum(axis=1, keepdims=True)
+        scale = np.sqrt(inflation * terms.shape[1] * power / N_COSINES)
+        low, high = np.zeros(len(terms)), scale.max(axis=1) * 1000
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            within = (weights * (2 * stdtr(N_COSINES, middle[:, None] / scale) - 1)).sum(axis=1)
+            low, high = np.where(within < confidence, middle, low), np.where(within < confidence, high, middle)
+        slow = weights * (1 - 1 / inflation)
+        log_memory = log(np.where(memory > 0, memory, 1.0))
+        return SlowChanges(high, exp(slow @ log_memory / slow.sum(axis=1)), (slow * (memory >= longest)).sum(axis=1))
+
+
+@functools.cache
+def _model(n_terms: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The cosines (B, K), and of each of M models, the first of which is noise: the expected squares of the transforms
+    (K, M), the variance of the sum (M,), both as multiples of those of noise, and the memory (M,).
+    """
+    at = np.arange(n_terms)
+    cosines = np.cos(np.pi * (at[:, None] + 0.5) * np.arange(1, N_COSINES + 1) / n_terms) * np.sqrt(2 / n_terms)
+    expected, inflation, memories = [np.ones(N_COSINES)], [1.0], [0.0]
+    for memory in MEMORIES:
+        decay = math.exp(-1 / (memory * n_terms))
+        alike = exp(-np.abs(at[:, None] - at) / (memory * n_terms))
+        alike *= (1 - decay) / (1 + decay)  # 1 at the lowest frequency, as noise
+        of_cosines = np.einsum("ik,ij,jk->k", cosines, alike, cosines, optimize=True)
+        for ratio in RATIOS:
+            expected.append(1 + ratio * of_cosines)
+            inflation.append(1 + ratio * alike.sum() / n_terms)
+            memories.append(memory)
+    return cosines, np.stack(expected, axis=1), np.array(inflation), np.array(memories)

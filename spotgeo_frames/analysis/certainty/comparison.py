@@ -16,21 +16,19 @@ import numpy as np
 import pandas as pd
 
 from ...scoring.ap.result import AveragePrecision
-from ...scoring.evaluations import Evaluation
-from ...scoring.few_sequences import FEW_SEQUENCES, LITTLE_KNOWN, OF_FEW
 from ...scoring.own_metrics import lacking_text
-from ...scoring.ranking import ranked
 from ...scoring.registry import own_metrics
+from ...scoring.sequence_sums import Sums
+from ...scoring.summary import FEW_SEQUENCES, LITTLE_KNOWN, OF_FEW
 from ...support.pandas_tables import headline, result_as_html, result_as_text, with_text
 from ...tables.kinds import CALLER, same_kind_as
 from ...tables.selections import By
 from ...tables.table import Table
 from .interval_tables import QUESTION, lost_text
-from .leaderboards import with_bounds
-from .pair_tables import Group, n_cells, pair_table
+from .leaderboards import ranked, with_bounds
+from .pair_tables import Group, n_units, pair_table
 from .resampling import check_metrics, check_options, names_of
-from .same_rows import same_rows
-from .submissions import groups_of, labelled, submissions
+from .submissions import groups_of, labelled, same_rows, submissions
 
 
 class Comparison(NamedTuple):
@@ -140,8 +138,8 @@ def compare(
         metric. The interval excludes 0 just where p_value is at most 1 - confidence. Below six sequences p-values
         cannot be below 0.05, and `low` and `high` are null. Where both submissions have the same rows, in whatever
         order, the difference is 0 and its p-value 1.
-        Tracks and poses have a column `of`, as in `intervals`: "combined", "macro" (the mean of the sequences' own
-        values, by leaving out, adjusted by Holm's method) and, up to 20 sequences, "without NAME", the difference
+        Tracks and poses have a column `aggregate`, as in `intervals`: "combined", "macro" (the mean of the sequences'
+        own values, by leaving out, adjusted by Holm's method) and, up to 20 sequences, "without NAME", the difference
         alone. Average precision has no "macro"; the jackknife's pseudo-values of up to 100 groups of sequences (Tukey,
         1958) are swapped and left out.
 
@@ -168,12 +166,12 @@ def compare(
     """
     check_options(resamples, confidence, seed)
     metrics, exclude = names_of(metrics), None if exclude is None else [*exclude]
-    evaluations, taus, unknown = submissions(matches, baseline, exclude, by, cluster, own_metrics())
-    names = check_metrics(metrics, [*evaluations.values()])
-    same = _same(matches, evaluations, exclude)
+    sums, taus, unknown = submissions(matches, baseline, exclude, by, cluster, own_metrics())
+    names = check_metrics(metrics, [*sums.values()])
+    same = _same(matches, sums, exclude)
     groups, boards = [], []
-    texts = [unknown, lacking_text(of.lacking for of in evaluations.values())]
-    for labels, of_group in groups_of(evaluations):
+    texts = [unknown, lacking_text(of.lacking for of in sums.values())]
+    for labels, of_group in groups_of(sums):
         board, about_rows = ranked(of_group, "compare")
         pairs_of_names = _pairs(board["name"].tolist(), baseline)
         groups.append(Group(labels, of_group, pairs_of_names, next(iter(taus.values())), same))
@@ -189,7 +187,7 @@ def compare(
     notes = boards[0].attrs | {"question": QUESTION} | options
     for table in answer:
         table.attrs = notes
-    lost = {category: None for group in groups for of in group.evaluations.values() for category in of.family.lost}
+    lost = {category: None for group in groups for of in group.sums.values() for category in of.metrics.lost}
     texts += [f"null intervals and p-values: {lost_text(lost)}"] if lost and pairs["p_value"].isna().any() else []
     for text in dict.fromkeys(filter(None, [*texts, *warning_texts(groups, confidence)])):
         warnings.warn(f"compare: {text}", stacklevel=CALLER)
@@ -198,7 +196,7 @@ def compare(
 
 def warning_texts(groups: Sequence[Group], confidence: float) -> list[str]:
     """The text of a warning if groups have few sequences."""
-    counts = [n_cells(group) for group in groups]
+    counts = [n_units(group) for group in groups]
     least, few = min(counts), [count for count in counts if count < FEW_SEQUENCES]
     if not few:
         return []
@@ -219,18 +217,18 @@ def _pairs(names: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:
 
 
 def _same(
-    matches: Mapping[str, Any], evaluations: Mapping[str, Evaluation], exclude: Sequence[int | str] | None
+    matches: Mapping[str, Any], sums: Mapping[str, Sums], exclude: Sequence[int | str] | None
 ) -> set[frozenset[str]]:
     """The pairs of names whose submissions have the same rows."""
 
-    def may_be(a: Evaluation, b: Evaluation) -> bool:  # which is known much sooner
-        is_like = a.sums.keys() == b.sums.keys() and len(a.group) == len(b.group)
-        return is_like and all(np.allclose(a.sums[name], b.sums[name], equal_nan=True) for name in a.sums)
+    def may_be(a: Sums, b: Sums) -> bool:  # which is known much sooner
+        is_like = a.values.keys() == b.values.keys() and len(a.group) == len(b.group)
+        return is_like and all(np.allclose(of, b.values[name], equal_nan=True) for name, of in a.values.items())
 
     return {
         frozenset((a, b))
         for a, b in combinations(matches, 2)
-        if may_be(evaluations[a], evaluations[b]) and same_rows(matches[a], matches[b], exclude)
+        if may_be(sums[a], sums[b]) and same_rows(matches[a], matches[b], exclude)
     }
 
 
@@ -239,14 +237,14 @@ def _with_places(
 ) -> pd.DataFrame:
     """Adds to a leaderboard the intervals of the ranking metrics, and whether the first differs from the next row's."""
     names = board["name"].tolist()
-    ranking = group.evaluations[names[0]].family.ranking
+    ranking = group.sums[names[0]].metrics.ranking
     apart = _apart(names, _of_group(pairs, group.labels), ranking[0], confidence)
-    return with_bounds(board, group.evaluations, taus, confidence).assign(apart_from_next=apart)
+    return with_bounds(board, group.sums, taus, confidence).assign(apart_from_next=apart)
 
 
 def _of_group(pairs: pd.DataFrame, labels: Mapping[str, Any]) -> pd.DataFrame:
     """The rows of combined numbers of a group."""
-    kept = pairs["of"] == "combined" if "of" in pairs else pd.Series(True, index=pairs.index)
+    kept = pairs["aggregate"] == "combined" if "aggregate" in pairs else pd.Series(True, index=pairs.index)
     for name, value in labels.items():
         kept &= pairs[name] == pd.Series(value).iloc[0]
     return pairs[kept]

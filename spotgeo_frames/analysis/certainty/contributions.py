@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...scoring.evaluations import texts_of
 from ...scoring.registry import Metric
+from ...scoring.sequence_sums import texts_of
 from .estimates import functions_of, linear, totals_among
 from .jackknife import degrees_of_freedom, without_each
 from .pair_tables import Group
@@ -66,28 +66,28 @@ class Contributions(NamedTuple):
         return self.of_sides[:, 0] - self.of_sides[:, 1]
 
 
-def asked_pair(x: Any, baseline: Any, metric: str, function: str, exclude: Any = None) -> Pair:
+def pair_of(x: Any, baseline: Any, metric: str, function: str, exclude: Any = None) -> Pair:
     """A submission and its baseline, without the sequences of `exclude`.
 
     Raises InputError if they cannot be compared, and ValueError if the metric is unknown or has no better direction;
     messages name the `function`.
     """
     sides: Mapping[str, Any] = {"x": x, "baseline": baseline}
-    evaluations, taus, unknown = submissions(sides, None, exclude, None, None, own_among([metric]), function)
-    [name] = check_metrics([metric], [*evaluations.values()])
-    entry = evaluations["x"].family.metrics[name]
+    sums, taus, unknown = submissions(sides, None, exclude, None, None, own_among([metric]), function)
+    [name] = check_metrics([metric], [*sums.values()])
+    entry = sums["x"].metrics.entries[name]
     if entry.higher_is_better is None:
         raise ValueError(f"metric is {metric!r}, of which neither more nor less is better")
-    texts = [*filter(None, [unknown]), *texts_of(evaluations)]
-    return Pair(Group({}, evaluations, [("x", "baseline")], taus["x"]), metric, entry, taus["x"], texts)
+    texts = [*filter(None, [unknown]), *texts_of(sums)]
+    return Pair(Group({}, sums, [("x", "baseline")], taus["x"]), metric, entry, taus["x"], texts)
 
 
 def contributions_of(pair: Pair) -> Contributions:
     """The contributions of each sequence that either side has."""
-    evaluations = {name: linear(of, [pair.metric]) for name, of in pair.group.evaluations.items()}
-    x, names = evaluations["x"], [pair.metric]
+    both = {name: linear(of, [pair.metric]) for name, of in pair.group.sums.items()}
+    x, names = both["x"], [pair.metric]
     functions, [is_total] = functions_of(x, names, pair.tau), totals_among(names, x)
-    sums = aligned_sums(evaluations)
+    sums = aligned_sums(both)
     sides = [sums.named(sums.values[:, at]) for at in (0, 1)]
     n = len(sums.values)
     one_group = np.zeros(n, np.int64)

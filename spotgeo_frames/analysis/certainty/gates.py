@@ -1,4 +1,17 @@
-"""non_inferiority(): whether a submission is surely no worse than a baseline by more than a margin."""
+"""non_inferiority(): whether a submission is surely no worse than a baseline by more than a margin.
+
+The always-valid bound holds at all times together, however often one looks while data are still coming. It is that of
+the sequential t test with a normal mixture: for n equal observations of a normal distribution with unknown variance,
+the Bayes factor
+
+    B = sqrt(r) ((1 + r t² / v) / (1 + t² / v))^(-n / 2),    v = n - 1,    r = PRIOR / (PRIOR + n)
+
+of t is a martingale where the mean is t = 0, so it exceeds K at any time with a chance of at most 1 / K (Ville). It has
+its solution in closed form (Lindon, Ham, Tingley and Bojinov, 2022, arXiv:2210.08589; Wang and Ramdas, 2023,
+arXiv:2310.03722; after Lai, 1976, doi:10.1214/aos/1176343406). For large n it is the normal mixture of Robbins (1970),
+two-sided, as the package confseq has it (Howard, Ramdas, McAuliffe and Sekhon, 2021, doi:10.1214/20-AOS1991). Half of
+the two-sided error lies on each side.
+"""
 
 import warnings
 from collections.abc import Sequence
@@ -8,21 +21,26 @@ import numpy as np
 import pandas as pd
 
 from ...scoring.ap.result import AveragePrecision
-from ...scoring.package_metrics import add_metrics_of_packages
+from ...scoring.own_metrics import add_metrics_of_packages
+from ...support.arrays import exp, log
 from ...support.pandas_tables import TEXT
 from ...tables.arrow import as_pandas
 from ...tables.kinds import CALLER, same_kind_as
 from ...tables.table import Table
-from .confidence_sequences import always_valid_low
-from .contributions import FEWEST_DIFFERING, Pair, asked_pair, contributions_of, is_worse, pair_sign
-from .pair_tables import n_cells, pair_table
-from .same_rows import same_rows
+from .contributions import FEWEST_DIFFERING, Pair, contributions_of, is_worse, pair_of, pair_sign
+from .jackknife import reaches
+from .pair_tables import n_units, pair_table
+from .reasons import NOT_DEFINED, NOT_DEFINED_WITHOUT_ONE
+from .submissions import same_rows
 
 # The confidence of one-sided bounds. One look has the end of the 95% interval that `compare` gives.
 ONE_SIDED = 0.975
 
 # How often sequences are swapped where there are too many for all ways.
 SWAPS = 10_000
+
+# How many observations the prior of the mean is worth: about the narrowest from 20 to 200 observations.
+PRIOR = 3.0
 
 
 class Bound(NamedTuple):
@@ -151,12 +169,12 @@ def inferiority(
     if isinstance(margin, bool) or not isinstance(margin, int | float | np.number) or not margin >= 0:
         raise ValueError(f"margin is {margin!r}; a number is needed, 0 or more, in the unit of {metric}")
     add_metrics_of_packages([metric])
-    pair = asked_pair(x, baseline, metric, "non_inferiority", exclude)
+    pair = pair_of(x, baseline, metric, "non_inferiority", exclude)
     bound = _one_look(pair, seed)
     is_same = bound.estimate == 0 and same_rows(x, baseline, exclude)
     if is_same:
         bound = Bound(0.0, 0.0)
-    elif always_valid and not np.isnan(bound.estimate) and n_cells(pair.group) > 1:
+    elif always_valid and not np.isnan(bound.estimate) and n_units(pair.group) > 1:
         at_all_times = bound_at_all_times(pair, bound.estimate)
         bound = at_all_times._replace(low=float(np.minimum(at_all_times.low, np.nan_to_num(bound.low, nan=np.inf))))
     passed = is_same or bool(bound.low > -margin)
@@ -180,7 +198,7 @@ def _one_look(pair: Pair, seed: int) -> Bound:
     sign = pair_sign(pair)
     estimate, low = sign * row["estimate"] + 0.0, row["low"] if sign > 0 else -row["high"]
     if np.isnan(estimate):
-        return Bound(estimate, np.nan, "the metric is not defined")
+        return Bound(estimate, np.nan, NOT_DEFINED)
     if not np.isnan(low):
         return Bound(estimate, low)
     return Bound(estimate, low, None if pd.isna(row["reason"]) else row["reason"])
@@ -195,7 +213,7 @@ def bound_at_all_times(pair: Pair, estimate: float) -> Bound:
     found = contributions_of(pair)
     values, freedom = pair_sign(pair) * found.values, found.degrees_of_freedom
     if np.isnan(values).any():
-        return Bound(estimate, np.nan, "the metric is not defined without one of the sequences")
+        return Bound(estimate, np.nan, NOT_DEFINED_WITHOUT_ONE)
     values += estimate - values.mean()
     n, n_worse = len(values), int(is_worse(pair, found.alone).sum())
     low, text = always_valid_low(values, freedom, 1 - ONE_SIDED), None
@@ -218,3 +236,44 @@ def _reason(bound: Bound, margin: float) -> str:
         return bound.text or "the data do not tell"
     text = f"it may be worse by {-bound.low + 0.0:.4g}, more than the margin of {margin:.4g}"
     return f"{text}; {bound.text}" if bound.text else text
+
+
+def always_valid_reach(n: np.ndarray | float, error: float) -> np.ndarray:
+    """How many standard errors below the mean the bound of each count n of observations is, as an array of n's shape.
+
+    The bound is ever above the true mean with a chance of at most `error`. Infinite where n is too small for any bound,
+    below six for an error of 0.05, and up to six for one of 0.025. n may be broken: of sequences of uneven size, as
+    many equal ones.
+    """
+    n = np.asarray(n, np.float64)
+    with np.errstate(all="ignore"):
+        share = PRIOR / (PRIOR + n)
+        grown = exp(-log(2 * error * np.sqrt(share)) * 2 / n)
+        return np.where(grown * share < 1, np.sqrt((n - 1) * (grown - 1) / (1 - grown * share)), np.inf)
+
+
+def skewed_reach(reach: float, skewness: float) -> float:
+    """The reach in standard errors that allows for a long tail below; never less than `reach`.
+
+    `skewness` is k of `jackknife.py`, as large as it is: the sum of the cubes of centred values over the root of the
+    cubed sum of their squares.
+    """
+    if not np.isfinite(reach):
+        return reach
+    below, _ = reaches(np.array(reach), np.array(skewness))
+    return max(reach, float(below))
+
+
+def always_valid_low(values: np.ndarray, degrees_of_freedom: float, error: float) -> float:
+    """The bound of the mean of values (n,), which it is ever above with a chance of at most `error`; null without one.
+
+    `degrees_of_freedom` are those of the standard error: of as many equal values, plus one.
+    """
+    n = len(values)
+    reach = float(always_valid_reach(degrees_of_freedom + 1, error))
+    apart = values - values.mean()
+    squares = float((apart**2).sum())
+    if n < 2 or not np.isfinite(reach) or not squares > 0:
+        return np.nan
+    skewness = float((apart**2 * apart).sum()) / squares**1.5
+    return float(values.mean() - skewed_reach(reach, skewness) * np.sqrt(squares / (n * (n - 1))))

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...scoring.evaluations import Evaluation
-from ...scoring.few_sequences import FEW_SEQUENCES, LITTLE_KNOWN, OF_FEW
+from ...scoring.sequence_sums import Sums
+from ...scoring.summary import FEW_SEQUENCES, LITTLE_KNOWN, OF_FEW
 from ...support.pandas_tables import TEXT
 from ...tables.messages import first_listed
-from .jackknife import Intervals, added_rows
-from .resampling import metrics_of
+from .jackknife import Intervals
+from .reasons import FEW_COMBINED, FEWEST_COMBINED, NOT_DEFINED_HERE, OF_ONE, OF_THE_REST, UNKNOWN_TAU, first_reasons
 
 # What intervals and p-values say something about; a note of every table that has them.
 QUESTION = "what many more sequences like these would give, each weighted by its size"
@@ -19,14 +19,6 @@ QUESTION = "what many more sequences like these would give, each weighted by its
 # Below this count of degrees of freedom, as below FEW_SEQUENCES, a warning says that little is known.
 FEW_DEGREES = 5
 RESTS_ON_FEW = f"{OF_FEW} or {FEW_DEGREES} degrees of freedom: {LITTLE_KNOWN}"
-
-# Of tracks and poses, combined numbers of fewer sequences have no intervals: a single large one decides them.
-FEWEST_COMBINED = 20
-
-# Why there is no interval: of no number, of a single sequence, and of a number without one of several sequences.
-UNDEFINED = "the metric is not defined here"
-OF_ONE = "only one sequence: nothing tells how others differ"
-OF_THE_REST = "a look at one sequence, not a test: the row combined has the interval"
 
 # Of more sequences, the numbers without each of them are not shown: they would be long tables, and no one decides.
 MOST_LEFT_OUT = 20
@@ -39,56 +31,51 @@ def lost_text(categories: Collection[Any]) -> str:
     return f"too few sequences have truths{of}, so leaving some out would leave no such truth"
 
 
-def metric_table(
-    evaluation: Evaluation, names: Sequence[str], n_sequences: np.ndarray, found: Intervals
-) -> pd.DataFrame:
+def metric_table(sums: Sums, names: Sequence[str], n_sequences: np.ndarray, found: Intervals) -> pd.DataFrame:
     """One row for each group and metric."""
-    rows = np.arange(evaluation.n_groups)
-    return _table(evaluation, rows, names, n_sequences, found, {})
+    return _table(sums, np.arange(sums.n_groups), names, n_sequences, found, {})
 
 
 def result_table(
-    evaluation: Evaluation, names: Sequence[str], n_sequences: np.ndarray, found: Intervals, means: Intervals | None
+    sums: Sums, names: Sequence[str], n_sequences: np.ndarray, found: Intervals, means: Intervals | None
 ) -> pd.DataFrame:
     """One row for each group, metric and kind of number: combined, macro mean, and combined without each sequence.
 
     Average precision has no macro `means`: of single frames it is another number, most often 0 or 1.
     """
-    n_groups, group = evaluation.n_groups, evaluation.group
-    totals = {name: added_rows(rows, group, n_groups) for name, rows in evaluation.sums.items()}
-    n_cells = np.bincount(group, minlength=n_groups)[group]
-    shown = np.flatnonzero((n_cells > 1) & (n_cells <= MOST_LEFT_OUT))
+    n_groups, group = sums.n_groups, sums.group
+    n_rows = np.bincount(group, minlength=n_groups)[group]
+    shown = np.flatnonzero((n_rows > 1) & (n_rows <= MOST_LEFT_OUT))
     of_shown = group[shown]
-    left = {name: totals[name][of_shown] - rows[shown] for name, rows in evaluation.sums.items()}
-    without = metrics_of(left, names, evaluation.family)
+    without = sums.metrics.numbers(sums.without_each(shown)[1], names)
     nothing = dict.fromkeys(Intervals._fields, np.full_like(without, np.nan))
     kept = Intervals(**nothing | {"estimate": without, "reason": np.full(without.shape, OF_THE_REST, object)})
-    kinds = {"combined": found} | ({"macro": means} if means else {})
-    together = Intervals(*(np.concatenate(parts) for parts in zip(*kinds.values(), kept, strict=True)))
-    of_group = np.concatenate([*[np.arange(n_groups)] * len(kinds), of_shown])
-    sequences = np.asarray(evaluation.sequence, object)[shown]
-    labels = [kind for kind in kinds for _ in range(n_groups)] + [f"without {name}" for name in sequences]
-    n_in_cell = np.bincount(evaluation.singles.cell, minlength=len(group)) if evaluation.singles else evaluation.sizes
-    n_left = n_sequences[of_shown] - np.asarray(n_in_cell)[shown]
-    count = np.concatenate([*[n_sequences] * len(kinds), n_left])
+    aggregates = {"combined": found} | ({"macro": means} if means else {})
+    together = Intervals(*(np.concatenate(parts) for parts in zip(*aggregates.values(), kept, strict=True)))
+    of_group = np.concatenate([*[np.arange(n_groups)] * len(aggregates), of_shown])
+    sequences = np.asarray(sums.sequence, object)[shown]
+    labels = [name for name in aggregates for _ in range(n_groups)] + [f"without {name}" for name in sequences]
+    in_row = np.bincount(sums.per_sequence.row, minlength=len(group)) if sums.per_sequence else sums.sizes
+    n_left = n_sequences[of_shown] - np.asarray(in_row)[shown]
+    count = np.concatenate([*[n_sequences] * len(aggregates), n_left])
     order = np.argsort(of_group, kind="stable")
-    of = pd.array(labels, dtype=TEXT).take(order)
+    aggregate = pd.array(labels, dtype=TEXT).take(order)
     ordered = Intervals(*(values[order] for values in together))
-    return _table(evaluation, of_group[order], names, count[order], ordered, {"of": of})
+    return _table(sums, of_group[order], names, count[order], ordered, {"aggregate": aggregate})
 
 
 def _table(
-    evaluation: Evaluation,
+    sums: Sums,
     group: np.ndarray,
     names: Sequence[str],
     n_sequences: np.ndarray,
     found: Intervals,
-    of: dict[str, pd.api.extensions.ExtensionArray],
+    aggregate: dict[str, pd.api.extensions.ExtensionArray],
 ) -> pd.DataFrame:
     """One row for each row of `found`, whose group is `group`, and each metric."""
     n_metrics = len(names)
-    columns = {name: values.take(group).repeat(n_metrics) for name, values in evaluation.labels.items()}
-    columns |= {name: values.repeat(n_metrics) for name, values in of.items()}
+    columns = {name: sums.labels[name].take(group).repeat(n_metrics) for name in sums.labels}
+    columns |= {name: values.repeat(n_metrics) for name, values in aggregate.items()}
     columns |= {"metric": pd.array(list(names) * len(group), dtype=TEXT)}
     columns |= {name: getattr(found, name).ravel() for name in ("estimate", "low", "high")}
     columns |= {"n_sequences": n_sequences.repeat(n_metrics)}
@@ -98,54 +85,51 @@ def _table(
 
 
 def with_reasons(
-    found: Intervals, evaluation: Evaluation, tau: float, n_sequences: np.ndarray, *, are_means: bool = False
+    found: Intervals, sums: Sums, tau: float, n_sequences: np.ndarray, *, are_means: bool = False
 ) -> Intervals:
     """Intervals that say why bounds are null, and combined numbers of results without those that few sequences decide.
 
     `n_sequences` (G,) says how many sequences each group has. Reasons that are there already stay.
     """
     n = np.broadcast_to(n_sequences[:, None], found.estimate.shape)
-    few = (n < FEWEST_COMBINED) & evaluation.of_result & (not are_means)
-    reason = found.reason.copy()
-    for rows, text in (
-        (np.isnan(found.estimate), UNDEFINED),
+    few = (n < FEWEST_COMBINED) & sums.of_result & (not are_means)
+    conditions = [
+        (np.isnan(found.estimate), NOT_DEFINED_HERE),
         (n == 1, OF_ONE),
-        (few, f"fewer than {FEWEST_COMBINED} sequences, and a single large one may decide the combined number"),
-        (np.isnan(found.low), _why(evaluation, tau)),
-    ):
-        reason[rows & pd.isna(reason)] = text
+        (few, FEW_COMBINED),
+        (np.isnan(found.low), _why(sums, tau)),
+    ]
+    reason = first_reasons(found.reason, conditions)
     low, high = (np.where(pd.isna(reason), bound, np.nan) for bound in (found.low, found.high))
     return found._replace(low=low, high=high, reason=reason)
 
 
-def _why(evaluation: Evaluation, tau: float) -> str:
+def _why(sums: Sums, tau: float) -> str:
     """Why bounds of several sequences are null."""
-    if evaluation.family.lost:
-        return lost_text(evaluation.family.lost)
-    of_notes = np.isnan(tau) and not evaluation.of_result
-    lost_notes = ", or tau is unknown because the table lost its notes" if of_notes else ""
+    if sums.metrics.lost:
+        return lost_text(sums.metrics.lost)
+    of_notes = np.isnan(tau) and not sums.of_result
+    lost_notes = f", or {UNKNOWN_TAU}" if of_notes else ""
     return f"fewer than two sequences count, or all agree and nothing tells how others differ{lost_notes}"
 
 
-def warning_texts(
-    found: Intervals, names: Sequence[str], n_sequences: np.ndarray, tau: float, evaluation: Evaluation
-) -> list[str]:
+def warning_texts(found: Intervals, names: Sequence[str], n_sequences: np.ndarray, tau: float, sums: Sums) -> list[str]:
     """The texts of warnings: why bounds are null, and where little is known; `found` are the combined numbers."""
     n_groups, several = len(n_sequences), n_sequences > 1
     known = ~np.isnan(found.low)
     few = several & ((n_sequences < FEW_SEQUENCES) | (known & (found.degrees_of_freedom < FEW_DEGREES)).any(axis=1))
     unknown = several[:, None] & ~np.isnan(found.estimate) & ~known
     lost = [names[int(metric)] for metric in np.flatnonzero(unknown.any(axis=0))]
-    of_one = "only one sequence: nothing tells how others differ, so low and high are null"
-    if not evaluation.of_result:
+    of_one = f"{OF_ONE}, so low and high are null"
+    if not sums.of_result:
         of_one += "; method='batch_means' takes its frames"
     of_few = RESTS_ON_FEW
-    if evaluation.of_result:
+    if sums.of_result:
         of_few += ", and combined numbers, which one large sequence may decide, have no interval"
-        of_few += "; macro means have one" if evaluation.singles else ""
+        of_few += "; macro means have one" if sums.per_sequence else ""
     texts = [
         (int((n_sequences == 1).sum()), of_one),
         (int(few.sum()), of_few),
-        (int(unknown.any(axis=1).sum()), f"null low and high of {', '.join(lost)}: {_why(evaluation, tau)}"),
+        (int(unknown.any(axis=1).sum()), f"null low and high of {', '.join(lost)}: {_why(sums, tau)}"),
     ]
     return [text if n_groups == 1 else f"{where} of {n_groups} groups have {text}" for where, text in texts if where]

@@ -4,14 +4,16 @@ import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
-from ...scoring.evaluations import Evaluation, asked_table
+from ...matching.noted_rule import rule_notes, shared_notes
 from ...scoring.own_metrics import lacking_text
-from ...scoring.ranking import ranked
 from ...scoring.registry import own_metrics
+from ...scoring.sequence_sums import MetricSet, Sums, evaluable, texts_of
+from ...scoring.summary import summary_of
 from ...support.errors import InputError
-from ...support.pandas_tables import TEXT
+from ...support.pandas_tables import TEXT, with_text
 from ...tables.kinds import CALLER, same_kind_as
 from ...tables.selections import excluded_sequences, without_sequences
 from ...tables.table import Table
@@ -74,32 +76,70 @@ def leaderboard(
         raise InputError(f"leaderboard: matches is of type {type(matches).__name__}; {needed}")
     if not matches:
         raise InputError("leaderboard: matches is empty; a dict of names and match tables is needed")
-    asked = {name: asked_table(x, f"leaderboard: matches: {name}") for name, x in matches.items()}
-    left_out, unknown = excluded_sequences(exclude, [of.table for of in asked.values()])
+    given = {name: evaluable(x, f"leaderboard: matches: {name}") for name, x in matches.items()}
+    left_out, unknown = excluded_sequences(exclude, [of.table for of in given.values()])
     own = own_metrics()
-    evaluations = {name: of.evaluate(without_sequences(of.table, left_out), None, own) for name, of in asked.items()}
-    answer, texts = ranked(evaluations)
-    if not next(iter(evaluations.values())).in_groups:
-        answer = with_bounds(answer, evaluations, {name: tau_of(of.matches) for name, of in asked.items()}, CONFIDENCE)
-    lacking = lacking_text(of.lacking for of in evaluations.values())
+    sums = {name: of.evaluate(without_sequences(of.table, left_out), None, own) for name, of in given.items()}
+    answer, texts = ranked(sums)
+    if not next(iter(sums.values())).in_groups:
+        answer = with_bounds(answer, sums, {name: tau_of(of.matches) for name, of in given.items()}, CONFIDENCE)
+    lacking = lacking_text(of.lacking for of in sums.values())
     for text in filter(None, (unknown, *texts, lacking)):
         warnings.warn(f"leaderboard: {text}", stacklevel=CALLER)
     return answer
 
 
 def with_bounds(
-    board: pd.DataFrame, evaluations: Mapping[str, Evaluation], taus: Mapping[str, float], confidence: float
+    board: pd.DataFrame, several: Mapping[str, Sums], taus: Mapping[str, float], confidence: float
 ) -> pd.DataFrame:
     """Adds to a leaderboard the intervals of the ranking metrics, and why they are null."""
     names = board["name"].tolist()
-    ranking = evaluations[names[0]].family.ranking
+    ranking = several[names[0]].metrics.ranking
     columns: dict[str, Any] = {f"{metric}_{end}": [] for metric in ranking for end in ("low", "high")}
     reasons = []
     for name in names:
-        of = evaluations[name]
+        of = several[name]
         found = with_reasons(combined(of, ranking, taus[name], confidence), of, taus[name], of.n_sequences)
         for at, metric in enumerate(ranking):
             columns[f"{metric}_low"].append(found.low[0, at])
             columns[f"{metric}_high"].append(found.high[0, at])
         reasons.append(next(filter(None, found.reason[0]), None))
     return board.assign(**columns, reason=pd.array(reasons, dtype=TEXT))  # which keeps the notes in attrs
+
+
+def ranked(several: Mapping[str, Sums], function: str = "leaderboard") -> tuple[pd.DataFrame, list[str]]:
+    """The leaderboard of submissions, each of one group, and the texts of warnings, which name the first of each.
+
+    Raises InputError, which names the function, if they are of different kinds or were made with different rules.
+    """
+    sets = {name: of.metrics for name, of in several.items()}
+    first, metrics = next(iter(sets.items()))
+    odd = [name for name, of in sets.items() if of.ranking != metrics.ranking or of.default != metrics.default]
+    if odd:
+        ways = f"{first} is ranked by {metrics.ranking[0]}, {odd[0]} by {sets[odd[0]].ranking[0]}"
+        raise InputError(f"{function}: {ways}; give results of one kind")
+    return _ranking({name: summary_of(of) for name, of in several.items()}, metrics, function), texts_of(several)
+
+
+def _ranking(summaries: Mapping[str, pd.DataFrame], metrics: MetricSet, function: str) -> pd.DataFrame:
+    """The rows of the leaderboard, from the summary of each submission."""
+    # Tables that went through another library may have lost their notes; those are not compared.
+    made_with = {name: rule_notes(summary) for name, summary in summaries.items()}
+    known = [rule for rule in made_with.values() if rule]
+    if any(rule != known[0] for rule in known):
+        listed = "; ".join(
+            f"{name} with {', '.join(f'{key} {value}' for key, value in rule.items())}"
+            for name, rule in made_with.items()
+            if rule
+        )
+        raise InputError(f"{function}: the match tables were not made with the same rule: {listed}")
+    rows = with_text(pd.concat([summary.assign(name=name) for name, summary in summaries.items()]))
+    ranking = list(metrics.ranking)
+    rising = [not metrics.entries[name].higher_is_better for name in ranking]
+    rows = rows.sort_values(ranking, ascending=rising, kind="stable", ignore_index=True)
+    score = rows[ranking].fillna(-np.inf)
+    new = score.ne(score.shift()).any(axis=1)
+    rows.insert(0, "rank", pd.Series(np.arange(1, len(rows) + 1)).where(new).ffill().astype("int64"))
+    rows.insert(1, "name", rows.pop("name"))
+    rows.attrs = shared_notes(next(iter(summaries.values())))
+    return rows

@@ -2,7 +2,7 @@
 
 The difference D of a metric changes by d_i = d_i(a) - d_i(b) without sequence i, and its standard error s is that of
 the jackknife, s² = (n - 1) / n * sum of d_i². D / s has Student's distribution, with the degrees of freedom of Bell and
-McCaffrey, corrected for skewness (see `jackknife.py` and `skewness.py`).
+McCaffrey, corrected for skewness (see `jackknife.py`).
 
 That trusts what the sequences have shown. It is not enough where few of them show anything:
 
@@ -16,12 +16,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...scoring.match_sums import NamedSums
-from .jackknife import ROUNDING, Functions, clopper_pearson, degrees_of_freedom, left_out
-from .skewness import reaches, skewness_of, transformed
-
-# Why there is no difference.
-UNDEFINED = "the metric is not defined for one of the two"
+from ...scoring.sequence_sums import NamedSums
+from .jackknife import (
+    ROUNDING,
+    Functions,
+    clopper_pearson,
+    degrees_of_freedom,
+    left_out,
+    reaches,
+    skewness_of,
+    transformed,
+)
+from .reasons import ALL_DIFFER_ALIKE, NOT_DEFINED_FOR_ONE, NOT_DEFINED_WITHOUT_ONE, first_reasons
 
 # With fewer sequences off an end of a metric's range, nothing tells how far off others may be.
 FEWEST_OFF = 4
@@ -122,15 +128,20 @@ def pair_tests(a: LeftOut, b: LeftOut, confidence: float, *, is_alone: bool = Fa
         low = np.where(few, np.fmin(low, -width * most[0]), low)
         high = np.where(few, np.fmax(high, width * most[1]), high)
         unlimited = ~np.isfinite(width)
-    reason = np.full(len(n), None, object)
-    reason[(error == 0) & (estimate != 0)] = "all sequences differ by the same amount, so nothing tells how others do"
-    for at in np.flatnonzero(few & unlimited):
-        reason[at] = f"only {n_differ[at]} of {n[at]} sequences differ, and nothing limits by how much others do"
-    for at in np.flatnonzero(least_p_value(n) > 1 - confidence):
-        few_of = "1 sequence is" if n[at] == 1 else f"{n[at]} sequences are"
-        reason[at] = f"{few_of} too few: swapping gives no p-value below {least_p_value(n[at]):.2g}"
-    reason[np.isnan(error) & (n > 1)] = "the metric is not defined without one of the sequences"
-    reason[np.isnan(estimate)] = UNDEFINED
+    only = [f"only {few_of} of {of} sequences differ" for few_of, of in zip(n_differ, n, strict=True)]
+    sequences = ["1 sequence is" if of == 1 else f"{of} sequences are" for of in n]
+    small = [f"swapping gives no p-value below {p:.2g}" for p in least_p_value(n)]
+    conditions = [
+        (np.isnan(estimate), NOT_DEFINED_FOR_ONE),
+        (np.isnan(error) & (n > 1), NOT_DEFINED_WITHOUT_ONE),
+        (
+            least_p_value(n) > 1 - confidence,
+            [f"{which} too few: {p}" for which, p in zip(sequences, small, strict=True)],
+        ),
+        (few & unlimited, [f"{which}, and nothing limits by how much others do" for which in only]),
+        ((error == 0) & (estimate != 0), ALL_DIFFER_ALIKE),
+    ]
+    reason = first_reasons(np.full(len(n), None, object), conditions)
     known = np.array([text is None for text in reason], bool)
     low, high = (np.where(known, np.clip(bound, -width, width), np.nan) for bound in (low, high))
     untested = np.isnan(estimate) | (np.isnan(error) & (n > 1))

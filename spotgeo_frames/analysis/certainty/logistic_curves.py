@@ -21,8 +21,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...scoring.sequence_sums import added_rows
 from ...support.arrays import added_at
-from .jackknife import ROUNDING, added_rows, degrees_of_freedom
+from .jackknife import ROUNDING, degrees_of_freedom
 
 # Newton's method ends where no coefficient moves by more than this, or after so many steps, each halved so many times.
 CLOSE, MOST_STEPS, MOST_HALVINGS = 1e-8, 50, 20

@@ -6,22 +6,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...scoring.evaluations import Evaluation, Family, Singles
-from ...scoring.match_sums import NamedSums
+from ...scoring.sequence_sums import MetricSet, NamedSums, PerSequence, Sums
+from ...scoring.summary import summary_of
 from ...support.pandas_tables import TEXT, with_text
-from .adjusting import holm
-from .estimates import cells_of_means, functions_of, functions_of_means, linear, singles_of
-from .interval_tables import MOST_LEFT_OUT, OF_THE_REST, lost_text
-from .left_out_pairs import UNDEFINED, PairTests, left_out_of, none_of, pair_tests
-from .resampling import aligned_sums, metrics_of, only_used
+from .estimates import functions_of, functions_of_means, linear, per_sequence, rows_of_means
+from .interval_tables import MOST_LEFT_OUT, lost_text
+from .left_out_pairs import PairTests, left_out_of, none_of, pair_tests
+from .reasons import NOT_DEFINED_FOR_ONE, NOT_OF_ALL, OF_THE_REST
+from .resampling import aligned_sums, only_used
 from .submissions import labelled
-from .swaps import Curves, swap_tests
+from .swaps import Curves, holm, swap_tests
 
 # The numbers of a row of pairs.
 NUMBERS = ["estimate", "low", "high", "p_value", "p_adjusted"]
-
-# Why a difference is null that the two submissions alone would have.
-NOT_OF_ALL = "what the metric is made of is not known of all submissions; compare these two by themselves"
 
 
 class Group(NamedTuple):
@@ -31,8 +28,8 @@ class Group(NamedTuple):
     ----------
     labels
         Its labels, each an array of one value.
-    evaluations
-        The submissions by name.
+    sums
+        Those of the submissions, by name.
     pairs
         Pairs of their names.
     tau
@@ -42,7 +39,7 @@ class Group(NamedTuple):
     """
 
     labels: Mapping[str, Any]
-    evaluations: Mapping[str, Evaluation]
+    sums: Mapping[str, Sums]
     pairs: Sequence[tuple[str, str]]
     tau: float = np.nan
     same: Collection[frozenset[str]] = ()
@@ -53,19 +50,19 @@ def pair_table(
 ) -> pd.DataFrame:
     """One row for each group, pair and metric; all p-values are adjusted together."""
     tests = _swapped(groups, metrics, resamples, confidence, seed)
-    first = next(iter(groups[0].evaluations.values()))
-    is_result, has_means = first.of_result, first.singles is not None
+    first = next(iter(groups[0].sums.values()))
+    is_result, has_means = first.of_result, first.per_sequence is not None
     of_means = _of_means(groups, metrics, confidence) if has_means else tests
     parts, at = [], 0
     for group in groups:
         rows = range(at, at + len(group.pairs))
         tables = [
-            _rows(pair, metrics, {"of": "combined"} if is_result else {}, tests[row])
+            _rows(pair, metrics, {"aggregate": "combined"} if is_result else {}, tests[row])
             for pair, row in zip(group.pairs, rows, strict=True)
         ]
         if has_means:
             tables += [
-                _rows(pair, metrics, {"of": "macro"}, of_means[row])
+                _rows(pair, metrics, {"aggregate": "macro"}, of_means[row])
                 for pair, row in zip(group.pairs, rows, strict=True)
             ]
         if is_result:
@@ -90,28 +87,25 @@ def _swapped(
     groups: Sequence[Group], metrics: Sequence[str], resamples: int, confidence: float, seed: int
 ) -> list[dict[str, Any]]:
     """The swap tests of each pair of each group in turn: numbers and reasons (metrics,) by name."""
-    sides = {
-        (at, name): linear(of, metrics) for at, group in enumerate(groups) for name, of in group.evaluations.items()
-    }
+    sides = {(at, name): linear(of, metrics) for at, group in enumerate(groups) for name, of in group.sums.items()}
     place = {key: position for position, key in enumerate(sides)}
     pairs = [(place[at, a], place[at, b]) for at, group in enumerate(groups) for a, b in group.pairs]
-    n_sequences = [n_cells(group) for group in groups for _ in group.pairs]
+    n_sequences = [n_units(group) for group in groups for _ in group.pairs]
     first = next(iter(sides.values()))
-    family = first.family
     leaving_out = [
         test
         for at, group in enumerate(groups)
-        for test in _left_out(group, {name: sides[at, name] for name in group.evaluations}, metrics, confidence)
+        for test in _left_out(group, {name: sides[at, name] for name in group.sums}, metrics, confidence)
     ]
     stacked = PairTests(*(np.stack(column) for column in zip(*leaving_out, strict=True)))
-    sums, curves = aligned_sums({f"{key}": of for key, of in sides.items()}), curves_of(family, metrics)
-    sums, curves = only_used(sums, curves, [name for name in metrics if family.metrics[name].sums is not None])
+    sums, curves = aligned_sums({f"{key}": of for key, of in sides.items()}), curves_of(first.metrics, metrics)
+    sums, curves = only_used(sums, curves, [name for name in metrics if first.metrics.entries[name].sums is not None])
     tests = swap_tests(sums, pairs, np.array(n_sequences), curves, stacked, resamples, seed, confidence)
     if first.in_groups:  # it may be known where its pseudo-values are not
-        of_sides = [of.summary[list(metrics)].to_numpy(np.float64)[0] for of in sides.values()]
+        of_sides = [summary_of(of)[list(metrics)].to_numpy(np.float64)[0] for of in sides.values()]
         tests = tests._replace(estimate=np.stack([of_sides[a] - of_sides[b] for a, b in pairs]))
     found = [dict(zip(NUMBERS, values, strict=True)) for values in zip(*tests, strict=True)]
-    lost = lost_text({name: None for of in sides.values() for name in of.family.lost}) if first.in_groups else None
+    lost = lost_text({name: None for of in sides.values() for name in of.metrics.lost}) if first.in_groups else None
     return [
         of | {"reason": _reasons(test.reason, of["estimate"], of["low"], lost)}
         for of, test in zip(found, leaving_out, strict=True)
@@ -123,40 +117,39 @@ def _reasons(reasons: np.ndarray, estimate: np.ndarray, low: np.ndarray, lost: s
 
     def reason(told: str | None, value: float, bound: float) -> str | None:
         if np.isnan(value):
-            return told if told == UNDEFINED else NOT_OF_ALL
-        return (lost if told == UNDEFINED and lost else told) if np.isnan(bound) else None
+            return told if told == NOT_DEFINED_FOR_ONE else NOT_OF_ALL
+        return (lost if told == NOT_DEFINED_FOR_ONE and lost else told) if np.isnan(bound) else None
 
     return [reason(*row) for row in zip(reasons, estimate, low, strict=True)]
 
 
-def _left_out(
-    group: Group, evaluations: Mapping[str, Evaluation], metrics: Sequence[str], confidence: float
-) -> list[PairTests]:
+def _left_out(group: Group, sides: Mapping[str, Sums], metrics: Sequence[str], confidence: float) -> list[PairTests]:
     """The tests of each pair of a group by leaving out sequences."""
-    sums = aligned_sums(evaluations)
+    sums = aligned_sums(sides)
     of_sides = {
         name: left_out_of(sums.named(sums.values[:, at]), functions_of(of, metrics, group.tau))
-        for at, (name, of) in enumerate(evaluations.items())
+        for at, (name, of) in enumerate(sides.items())
     }
     found = [(pair, pair_tests(of_sides[pair[0]], of_sides[pair[1]], confidence)) for pair in group.pairs]
     return [none_of(test) if frozenset(pair) in group.same else test for pair, test in found]
 
 
-def n_cells(group: Group) -> int:
+def n_units(group: Group) -> int:
     """How many sequences any submission of the group has, or groups of sequences that are left out together."""
-    together = [pd.Index(of.sequence) for of in group.evaluations.values()]
+    together = [pd.Index(of.sequence) for of in group.sums.values()]
     return len(pd.concat([index.to_series() for index in together]).drop_duplicates())
 
 
-def curves_of(family: Family, metrics: Sequence[str]) -> Curves:
-    """The metrics of the family as a function of sums, (..., K) each; null where there is nothing to count."""
+def curves_of(metrics: MetricSet, names: Sequence[str]) -> Curves:
+    """The named metrics as a function of sums, (..., K) each; null where there is nothing to count."""
 
     def curves(sums: NamedSums) -> list[np.ndarray]:
-        if family.curves is None:
-            return [values[..., None] for values in np.moveaxis(metrics_of(sums, metrics, family), -1, 0)]
-        found = family.curves(sums, metrics)
-        nothing = family.counted(sums)[..., None] == 0
-        return [np.where(nothing, np.nan, found[name]) for name in metrics]
+        if metrics.curves is None:
+            found = {name: values[..., None] for name, values in metrics.compute(sums, names).items()}
+        else:
+            found = dict(metrics.curves(sums, names))
+        nothing = metrics.counted(sums)[..., None] == 0
+        return [np.where(nothing, np.nan, found[name]) for name in names]
 
     return curves
 
@@ -170,10 +163,10 @@ def _of_means(groups: Sequence[Group], metrics: Sequence[str], confidence: float
 
 def _of_mean(group: Group, pair: tuple[str, str], metrics: Sequence[str], confidence: float) -> PairTests:
     """The test of a pair's means over the sequences of which both know the metric."""
-    evaluations = [group.evaluations[name] for name in pair]
-    entries = [evaluations[0].family.metrics[name] for name in metrics]
+    sides = [group.sums[name] for name in pair]
+    entries = [sides[0].metrics.entries[name] for name in metrics]
     functions = functions_of_means(*(np.array([getattr(entry, end) for entry in entries]) for end in ("low", "high")))
-    a, b = (singles_of(of) for of in evaluations)
+    a, b = map(per_sequence, sides)
     at = pd.Index(b.sequence).get_indexer(pd.Index(a.sequence))
     both = np.flatnonzero(at >= 0)
     values = [
@@ -182,26 +175,26 @@ def _of_mean(group: Group, pair: tuple[str, str], metrics: Sequence[str], confid
     ]
     known = {name: ~(np.isnan(values[0][name]) | np.isnan(values[1][name])) for name in metrics}
     shared = [
-        Singles(a.cell[both], None, {name: np.where(known[name], of[name], np.nan) for name in metrics})
+        PerSequence(a.row[both], None, {name: np.where(known[name], of[name], np.nan) for name in metrics})
         for of in values
     ]
-    cells = [cells_of_means(of, metrics, len(evaluations[0].sequence)) for of in shared]
-    found = pair_tests(left_out_of(cells[0], functions), left_out_of(cells[1], functions), confidence, is_alone=True)
+    means = [left_out_of(rows_of_means(of, metrics, len(sides[0].sequence)), functions) for of in shared]
+    found = pair_tests(means[0], means[1], confidence, is_alone=True)
     return none_of(found) if frozenset(pair) in group.same else found
 
 
 def _without(group: Group, pair: tuple[str, str], metrics: Sequence[str]) -> list[pd.DataFrame]:
     """The differences of the combined numbers without each sequence, or cluster, if they are not too many."""
-    a, b = (group.evaluations[name] for name in pair)
+    a, b = (group.sums[name] for name in pair)
     if not 1 < len(a.sequence) <= MOST_LEFT_OUT:
         return []
     sums = aligned_sums({"a": a, "b": b})
     without = sums.values.sum(axis=0) - sums.values
-    left = [metrics_of(sums.named(without[:, at]), metrics, of.family) for at, of in enumerate((a, b))]
+    left = [of.metrics.numbers(sums.named(without[:, at]), metrics) for at, of in enumerate((a, b))]
     names = np.sort(np.asarray(a.sequence))
     unknown: dict[str, Any] = dict.fromkeys(NUMBERS, np.full(len(metrics), np.nan))
     unknown |= {"reason": [OF_THE_REST] * len(metrics)}
     return [
-        _rows(pair, metrics, {"of": f"without {name}"}, unknown | {"estimate": of[0] - of[1]})
+        _rows(pair, metrics, {"aggregate": f"without {name}"}, unknown | {"estimate": of[0] - of[1]})
         for name, *of in zip(names, *left, strict=False)
     ]

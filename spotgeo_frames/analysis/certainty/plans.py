@@ -13,14 +13,15 @@ import numpy as np
 import pandas as pd
 
 from ...scoring.ap.result import AveragePrecision
-from ...scoring.package_metrics import add_metrics_of_packages
+from ...scoring.own_metrics import add_metrics_of_packages
 from ...support.pandas_tables import TEXT
 from ...tables.kinds import CALLER, same_kind_as
 from ...tables.table import Table
-from .contributions import FEWEST_DIFFERING, Contributions, Pair, asked_pair, contributions_of
-from .pair_tables import n_cells
+from .contributions import FEWEST_DIFFERING, Contributions, Pair, contributions_of, pair_of
+from .pair_tables import n_units
+from .reasons import NOT_DEFINED, NOT_DEFINED_WITHOUT_ONE, OF_ONE
 from .resampling import BLUR
-from .same_rows import same_rows
+from .submissions import same_rows
 
 # With fewer sequences no p-value is below 0.05.
 FEWEST_TESTED = 6
@@ -110,7 +111,7 @@ def sample_size(
     if isinstance(power, bool) or not isinstance(power, float | np.number) or not 0 < power < 1:
         raise ValueError(f"power is {power!r}; a share between 0 and 1 is needed")
     add_metrics_of_packages([metric])
-    pair = asked_pair(x, x if baseline is None else baseline, metric, "sample_size")
+    pair = pair_of(x, x if baseline is None else baseline, metric, "sample_size")
     for text in pair.texts:
         warnings.warn(f"sample_size: {text}", stacklevel=CALLER)
     found = contributions_of(pair)
@@ -135,8 +136,8 @@ def _pilot(pair: Pair, found: Contributions, *, of_one: bool) -> Pilot:
     values = np.sqrt(2) * found.of_sides[:, 0] if of_one else found.values
     n = len(values)
     error = float(np.sqrt((values**2).sum() / (n * (n - 1)))) if n > 1 else np.nan
-    evaluation = pair.group.evaluations["x"]
-    n_sequences = int(evaluation.n_sequences[0]) if evaluation.in_groups else n_cells(pair.group)
+    sums = pair.group.sums["x"]
+    n_sequences = int(sums.n_sequences[0]) if sums.in_groups else n_units(pair.group)
     return Pilot(values, error, n_sequences, found.degrees_of_freedom)
 
 
@@ -144,13 +145,13 @@ def _why_none(pilot: Pilot, found: Contributions, *, is_same: bool, of_one: bool
     """Why the pilot does not tell how many sequences are needed; None where it does."""
     n, n_differ = len(pilot.values), int((_unlike(found.alone[:, 0]) if of_one else found.differ).sum())
     if np.isnan(found.estimate):
-        return "the metric is not defined"
+        return NOT_DEFINED
     if is_same:
         return "both have the same rows, so there is no difference to see"
     if n < 2:
-        return "only one sequence: nothing tells how others differ"
+        return OF_ONE
     if np.isnan(pilot.error):
-        return "the metric is not defined without one of the sequences"
+        return NOT_DEFINED_WITHOUT_ONE
     if n_differ < FEWEST_DIFFERING:
         return f"only {n_differ} of {n} sequences differ: too few to say how others do"
     return None

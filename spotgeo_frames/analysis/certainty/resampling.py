@@ -12,16 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...scoring.evaluations import Evaluation, Family
-from ...scoring.match_sums import NamedSums
-from ...scoring.own_metrics import check_none_lacking
-from ...scoring.package_metrics import add_metrics_of_packages
+from ...scoring.own_metrics import add_metrics_of_packages, check_none_lacking
 from ...scoring.registry import own_metrics
+from ...scoring.sequence_sums import NamedSums, Sums
 from ...support.arrays import chunks, distinct, grouped, locate, ordinals, row_keys
 from ...support.errors import InputError
 from ...tables.checks import decoded
 from ...tables.columns import Columns
-from ...tracking.families import OF_SORTED_SCORES
+from ...tracking.track_sums import OF_SORTED_SCORES
 
 # Metrics are equal up to this share of them, because resampling and swapping change the order of additions.
 BLUR = 1e-9
@@ -51,26 +49,26 @@ def names_of(metrics: Any) -> Any:
     return names
 
 
-def check_metrics(metrics: Any, evaluations: Sequence[Evaluation]) -> list[str]:
-    """Returns the metrics without repetition, those asked by default for None.
+def check_metrics(metrics: Any, several: Sequence[Sums]) -> list[str]:
+    """Returns the metrics without repetition, the default ones for None.
 
-    `metrics` are what `names_of` returned, and the evaluations are of one family. Raises ValueError for an unknown
+    `metrics` are what `names_of` returned, and the sums have the same set of metrics. Raises ValueError for an unknown
     metric, and InputError for one of the user's own that asks for a column which a table lacks.
     """
-    family = evaluations[0].family
+    entries, default = several[0].metrics.entries, several[0].metrics.default
     if metrics is None:
-        return [name for name in family.asked if name in family.metrics]
-    known = ", ".join(family.metrics)
+        return [name for name in default if name in entries]
+    known = ", ".join(entries)
     if not isinstance(metrics, list) or not metrics:
         raise ValueError(f"metrics is {metrics!r}; a list is needed, of {known}")
     not_added = [name for name in metrics if name in OF_SORTED_SCORES]
     if not_added:
         raise ValueError(f"metrics: {not_added[0]} does not follow from sums of sequences; leave it out")
-    unknown = [name for name in metrics if name not in family.metrics]
+    unknown = [name for name in metrics if name not in entries]
     if unknown:
         raise ValueError(f"metrics: {unknown[0]!r} is none of those that there are here: {known}")
-    for evaluation in evaluations:
-        check_none_lacking(metrics, evaluation.lacking)
+    for sums in several:
+        check_none_lacking(metrics, sums.lacking)
     return list(dict.fromkeys(metrics))
 
 
@@ -97,7 +95,7 @@ def check_seed(seed: int) -> None:
 def check_labels(labels: Iterable[str]) -> None:
     """Raises InputError where a column to group by has the name of a column that the result has itself."""
     own = [
-        "of",
+        "aggregate",
         "metric",
         "estimate",
         "low",
@@ -147,24 +145,24 @@ def matrix_of(sums: NamedSums, n_rows: int) -> Matrix:
     return Matrix(np.concatenate(flat, axis=1), shapes)
 
 
-def aligned_sums(evaluations: Mapping[str, Evaluation]) -> Matrix:
-    """The sums of every sequence that any of M evaluations, each of one group, has: values (sequences, M, sums).
+def aligned_sums(several: Mapping[str, Sums]) -> Matrix:
+    """The sums of every sequence that any of M submissions, each of one group, has: values (sequences, M, sums).
 
-    Raises InputError if the evaluations have sums of different shapes.
+    Raises InputError if the submissions have sums of different shapes.
     """
-    codes, _ = ordinals([decoded(pd.Series(of.sequence, copy=False)) for of in evaluations.values()])
+    codes, _ = ordinals([decoded(pd.Series(of.sequence, copy=False)) for of in several.values()])
     known, _ = distinct(np.sort(np.concatenate(codes)))
-    shapes = {name: rows.shape[1:] for of in evaluations.values() for name, rows in of.sums.items()}
+    shapes = {name: rows.shape[1:] for of in several.values() for name, rows in of.values.items()}
     aligned = []
-    for of, code in zip(evaluations.values(), codes, strict=True):
+    for of, code in zip(several.values(), codes, strict=True):
         n_rows = len(code)
-        sums = {name: of.sums.get(name, np.zeros((n_rows, *shape))) for name, shape in shapes.items()}
-        matrix = matrix_of(sums, n_rows)
+        values = {name: of.values.get(name, np.zeros((n_rows, *shape))) for name, shape in shapes.items()}
+        matrix = matrix_of(values, n_rows)
         if matrix.shapes != shapes:
             raise InputError("compare: the results have different joints; give all of them the same joints")
-        values = np.zeros((len(known), matrix.values.shape[1]))
-        values[locate(known, code)] = matrix.values
-        aligned.append(values)
+        of_all = np.zeros((len(known), matrix.values.shape[1]))
+        of_all[locate(known, code)] = matrix.values
+        aligned.append(of_all)
     return Matrix(np.stack(aligned, axis=1), shapes)
 
 
@@ -199,13 +197,6 @@ def only_used(
         return function({name: np.broadcast_to(of, leading + of.shape) for name, of in others.items()} | dict(known))
 
     return Matrix(np.concatenate(flat, axis=-1), {name: sums.shapes[name] for name in used}), of_used
-
-
-def metrics_of(sums: NamedSums, metrics: Sequence[str], family: Family) -> np.ndarray:
-    """Computes metrics (..., metrics) from sums by name; null where there is nothing to count."""
-    values = np.stack(list(family.values(sums, metrics).values()), axis=-1).astype(np.float64)
-    values[family.counted(sums) == 0] = np.nan
-    return values
 
 
 def draw(n_sequences: int, n_resamples: int, seed: int, batch: int) -> np.ndarray:

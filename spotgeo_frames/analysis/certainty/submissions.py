@@ -1,4 +1,7 @@
-"""The submissions that `compare` is given: of one truth, and taken apart into evaluations and their groups."""
+"""The submissions that `compare` is given: whether they are of one truth, and what they add up to by groups.
+
+Two submissions that claim the very same, row by row, are one detector as far as anybody can see.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -6,17 +9,26 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype, is_string_dtype
 
 from ...scoring.ap.result import AveragePrecision
-from ...scoring.evaluations import Asked, Evaluation, asked_table, group_of, leaving_out
+from ...scoring.sequence_sums import Evaluable, Sums, evaluable, is_result
+from ...support.arrays import ordinals, pack
 from ...support.errors import InputError
+from ...support.pandas_tables import TEXT
 from ...tables.bins import CheckedBins
-from ...tables.messages import counted
-from ...tables.schema import SIDE_PREFIXES
-from ...tables.selections import By, binned_together, check_column, column_bins, excluded_sequences
+from ...tables.checks import decoded
+from ...tables.messages import counted, first_keys
+from ...tables.schema import FILE_ORDER, FN, FP, FRAME_KEY, SIDE_PREFIXES, TP, frame_columns, measure_of
+from ...tables.selections import By, binned_together, check_column, column_bins, excluded_sequences, without_sequences
 from ...tables.table import Table
 from .estimates import clustered, tau_of, units_of
-from .same_truth import truth_differences
+
+# What tells a submission from others in tables of several, and the places of rows in a file.
+NAMES = ("submission", FILE_ORDER)
+
+# The names of single predictions, which count only where they are followed through a sequence.
+IDENTITIES = ("object", "predicted_object")
 
 
 def submissions(
@@ -27,23 +39,21 @@ def submissions(
     cluster: str | None,
     own: Sequence[str],
     function: str = "compare",
-) -> tuple[dict[str, Evaluation], dict[str, float], str | None]:
-    """The evaluations of submissions to the same truth, without excluded sequences, their tau, and a warning's text.
+) -> tuple[dict[str, Sums], dict[str, float], str | None]:
+    """The sums of submissions to the same truth, without excluded sequences, their tau, and a warning's text.
 
     `own` names the own metrics that are needed. Raises InputError if they are not comparable, or if `by` or `exclude`
     does not fit them; it names the function.
     """
-    asked, unknown = _checked(matches, baseline, exclude, function)
+    given, unknown = _checked(matches, baseline, exclude, function)
     columns = column_bins(by)
-    cuts: Mapping[str, Any] = dict.fromkeys(asked, columns)
-    if next(iter(asked.values())).in_groups:
-        asked = _in_same_groups(asked, cluster)
+    cuts: Mapping[str, Any] = dict.fromkeys(given, columns)
+    if next(iter(given.values())).in_groups:
+        given = _in_same_groups(given, cluster)
     else:
-        cuts = _cuts(asked, columns)
-    evaluated = {
-        name: clustered(of.evaluate(of.table, cuts[name] or None, own), of, cluster) for name, of in asked.items()
-    }
-    return evaluated, {name: tau_of(of.matches) for name, of in asked.items()}, unknown
+        cuts = _cuts(given, columns)
+    sums = {name: clustered(of.evaluate(of.table, cuts[name] or None, own), of, cluster) for name, of in given.items()}
+    return sums, {name: tau_of(of.matches) for name, of in given.items()}, unknown
 
 
 def _checked(
@@ -51,7 +61,7 @@ def _checked(
     baseline: str | None,
     exclude: Iterable[int] | Iterable[str] | None,
     function: str,
-) -> tuple[dict[str, Asked], str | None]:
+) -> tuple[dict[str, Evaluable], str | None]:
     """Checks that all have the same truth; returns them without excluded sequences, and a warning's text."""
     if not isinstance(matches, Mapping):
         needed = "a dict of names and match tables is needed, such as {'a': matches, 'b': others}"
@@ -61,34 +71,34 @@ def _checked(
     if baseline is not None and baseline not in matches:
         known = ", ".join(map(str, matches))
         raise InputError(f"{function}: baseline: no match table has the name {baseline!r}; the names are {known}")
-    asked = {name: asked_table(x, f"{function}: matches: {name}") for name, x in matches.items()}
-    alone = [name for name, of in asked.items() if of.in_groups]
-    if 0 < len(alone) < len(asked):
-        odd = next(name for name in asked if name not in alone)
+    given = {name: evaluable(x, f"{function}: matches: {name}") for name, x in matches.items()}
+    alone = [name for name, of in given.items() if of.in_groups]
+    if 0 < len(alone) < len(given):
+        odd = next(name for name in given if name not in alone)
         raise InputError(f"{function}: {alone[0]} is of average precision, and {odd} is not; give results of one kind")
-    left_out, unknown = excluded_sequences(exclude, [of.table for of in asked.values()])
-    asked = {name: leaving_out(of, left_out) for name, of in asked.items()}
-    first, *others = asked
-    if not len(asked[first].table):
+    left_out, unknown = excluded_sequences(exclude, [of.table for of in given.values()])
+    given = {name: of.without(left_out) for name, of in given.items()}
+    first, *others = given
+    if not len(given[first].table):
         raise InputError(f"{function}: the match table of {first} has no rows")
     problems = [
         problem
         for name in others
-        for problem in truth_differences(function, {first: asked[first].matches, name: asked[name].matches})
+        for problem in truth_differences(function, {first: given[first].matches, name: given[name].matches})
     ]
     if problems:
         raise InputError(problems)
-    return asked, unknown
+    return given, unknown
 
 
-def _in_same_groups(asked: Mapping[str, Asked], cluster: str | None) -> dict[str, Asked]:
+def _in_same_groups(given: Mapping[str, Evaluable], cluster: str | None) -> dict[str, Evaluable]:
     """The same, with the sequences of all in the same groups, also those that only some of them have."""
-    units = pd.concat([units_of(of.table, cluster) for of in asked.values()])
+    units = pd.concat([units_of(of.table, cluster) for of in given.values()])
     units = units[~units.index.duplicated()].sort_index()
-    return {name: of._replace(evaluate=partial(of.evaluate, units=units)) for name, of in asked.items()}
+    return {name: of._replace(evaluate=partial(of.evaluate, units=units)) for name, of in given.items()}
 
 
-def _cuts(asked: Mapping[str, Asked], columns: Mapping[str, CheckedBins]) -> dict[str, list[pd.Series]]:
+def _cuts(given: Mapping[str, Evaluable], columns: Mapping[str, CheckedBins]) -> dict[str, list[pd.Series]]:
     """The values to group the table of each submission by; all submissions share their bins.
 
     Raises InputError for columns of the predictions, by which the submissions have different groups.
@@ -97,26 +107,27 @@ def _cuts(asked: Mapping[str, Asked], columns: Mapping[str, CheckedBins]) -> dic
     if of_predictions:
         problem = "differs between submissions; give a column of the truth, the frames or the sequences"
         raise InputError(f"compare: by: {of_predictions[0]} {problem}")
-    for of in asked.values():
+    for of in given.values():
         for column in columns:
             check_column(of.table[of.columns], column, of.called)
-    return binned_together({name: of.table for name, of in asked.items()}, columns)
+    return binned_together({name: of.table for name, of in given.items()}, columns)
 
 
-def groups_of(evaluations: Mapping[str, Evaluation]) -> Iterator[tuple[dict[str, Any], dict[str, Evaluation]]]:
-    """The labels of each group that all have, each in an array of one value, and the evaluations of this group."""
+def groups_of(several: Mapping[str, Sums]) -> Iterator[tuple[dict[str, Any], dict[str, Sums]]]:
+    """The labels of each group that all have, each in an array of one value, and the sums of this group."""
     keys = {
-        name: list(zip(*of.labels.values(), strict=True)) if of.labels else [()] for name, of in evaluations.items()
+        name: list(zip(*of.labels.arrays.values(), strict=True)) if of.labels.columns else [()]
+        for name, of in several.items()
     }
-    first = next(iter(evaluations.values()))
+    first = next(iter(several.values()))
     positions = {name: {key: position for position, key in enumerate(of)} for name, of in keys.items()}
     shared = [key for key in next(iter(keys.values())) if all(key in of for of in positions.values())]
     if not shared:
         raise InputError("compare: by: no group has rows in every match table")
     for key in shared:
         at = {name: of[key] for name, of in positions.items()}
-        labels = {name: values.take([next(iter(at.values()))]) for name, values in first.labels.items()}
-        yield labels, {name: group_of(of, at[name]) for name, of in evaluations.items()}
+        labels = first.labels.take(np.array([next(iter(at.values()))])).arrays
+        yield labels, {name: of.of_group(at[name]) for name, of in several.items()}
 
 
 def labelled(table: pd.DataFrame, labels: Mapping[str, Any]) -> pd.DataFrame:
@@ -125,3 +136,136 @@ def labelled(table: pd.DataFrame, labels: Mapping[str, Any]) -> pd.DataFrame:
         **{name: pd.Series(value).array.take(np.zeros(len(table), np.int64)) for name, value in labels.items()}
     )
     return answer[[*labels, *table]]
+
+
+def truth_differences(function: str, tables: Mapping[str, pd.DataFrame]) -> list[str]:
+    """Lists the differences between the truths of two match tables, one text each; empty where they are the same.
+
+    `tables` has the two checked tables by name. Texts begin with the name of the calling `function`.
+    """
+    (name, table), (other_name, other) = tables.items()
+    key = frame_columns(table)
+    if key != frame_columns(other):
+        return [f"{function}: {name} and {other_name}: only one of the tables has a column joint"]
+    if measure_of(table) != measure_of(other):
+        return [f"{function}: {name} and {other_name}: one was matched by distance, the other by similarity"]
+    with_category = [label for label, matches in tables.items() if "category" in matches]
+    if len(with_category) == 1 and all(_could_have_category(matches) for matches in tables.values()):
+        problem = f"only {with_category[0]} was matched by category; give all predictions a column category, or none"
+        return [f"{function}: {name} and {other_name}: {problem}"]
+    geometry = [f"truth_{column}" for column in ("object", "x", "y", "w", "h")]
+    columns = [*key, *(column for column in geometry if column in table and column in other)]
+    truths = [_plain(side, columns) for side in (table, other)]
+    # Mostly they come in the same order, and sorting takes most of the time.
+    if truths[0].equals(truths[1]) or not any(map(len, truths)):
+        return []
+    truths = [side.sort_values(columns, ignore_index=True) for side in truths]
+    if truths[0].equals(truths[1]):
+        return []
+    if not all(map(len, truths)):
+        odd = pd.concat(truths)
+    else:
+        texts = [[is_string_dtype(side[column].dtype) for column in columns] for side in truths]
+        for column, is_text, is_other_text in zip(columns, *texts, strict=True):
+            if is_text != is_other_text:
+                text, plain = (name, other_name) if is_text else (other_name, name)
+                return [f"{function}: {text}: column {column} is text, and in {plain} it is not; make them the same"]
+        # Truths without identities may be equal, so that equal ones are told apart by their count.
+        of_each = [side.assign(copy=side.groupby(columns, dropna=False).cumcount()) for side in truths]
+        together = of_each[0].merge(of_each[1], how="outer", indicator=True)
+        odd = together.loc[together["_merge"] != "both", columns]
+    problem = counted(len(odd), "truth") + f" in only one of {name} and {other_name}"
+    return [f"{function}: {problem}: {first_keys(odd.convert_dtypes(), np.ones(len(odd), bool), columns)}"]
+
+
+def _could_have_category(table: pd.DataFrame) -> bool:
+    """Whether truths have a category here, and there are predictions, which may have one."""
+    return "truth_category" in table and bool(np.isin(table["outcome"].array.codes, [TP, FP]).any())
+
+
+def _plain(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    """The truths of a match table, with data types that are the same for every kind of table and file."""
+    rows = table.loc[np.isin(table["outcome"].array.codes, [TP, FN]), columns].reset_index(drop=True)
+    return pd.DataFrame({column: _plain_column(rows[column]) for column in columns})
+
+
+def _plain_column(values: pd.Series) -> Any:
+    """Converts a column to int64, float64 or text, so that columns of different origin can be compared.
+
+    Key columns of whole values become int64, also where a file or a merge made them float64. Integer keys never pass
+    through float64, which cannot tell integers beyond 2**53 apart. Other numeric columns become float64, all else text.
+    """
+    values = decoded(values).infer_objects()
+    if not is_numeric_dtype(values.dtype):
+        return values.astype(TEXT).array
+    is_key = values.name in (*FRAME_KEY, "joint", "truth_object")
+    if is_key and pd.api.types.is_integer_dtype(values.dtype) and not values.isna().any():
+        return values.to_numpy(np.int64)
+    floats = values.to_numpy(np.float64, na_value=np.nan)
+    are_whole = is_key and np.all((floats % 1 == 0) & (np.abs(floats) < 1 << 63))
+    return floats.astype(np.int64) if are_whole else floats
+
+
+def same_rows(
+    a: Table | NamedTuple | AveragePrecision,
+    b: Table | NamedTuple | AveragePrecision,
+    exclude: Sequence[int | str] | None = None,
+) -> bool:
+    """Whether two submissions to the same truth have the same rows, whatever their order.
+
+    `a` and `b` are match tables, or what `track`, `pose` or `average_precision` returned; `exclude` are checked
+    sequences to leave out. All columns count, but for a column `submission` and the order of files; of detections also
+    but for the names of predicted objects. Raises InputError if one is neither.
+    """
+    return all(
+        _are_same(without_sequences(of_a, exclude), without_sequences(of_b, exclude))
+        for of_a, of_b in zip(_tables(a), _tables(b), strict=True)
+    )
+
+
+def _tables(x: Any) -> list[pd.DataFrame]:
+    """What a submission claims, and about what: its match table, or the two sides of an average precision."""
+    if isinstance(x, AveragePrecision):
+        aligned = x.matched.detections.aligned
+        sides = aligned.truth.table, aligned.predictions.table
+        return [_counting(pd.DataFrame(side.arrays, copy=False), IDENTITIES) for side in sides]
+    return [_counting(evaluable(x, "rows").matches, () if is_result(x) else IDENTITIES)]
+
+
+def _counting(table: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """The columns of a table that count."""
+    return table.drop(columns=[*NAMES, *names], errors="ignore")
+
+
+def _are_same(a: pd.DataFrame, b: pd.DataFrame) -> bool:
+    """Whether two tables have the same columns and rows, whatever their order."""
+    if len(a) != len(b) or {*a.columns} != {*b.columns}:
+        return False
+    b = b[a.columns]
+    return bool(a.reset_index(drop=True).equals(b.reset_index(drop=True))) or _are_same_sorted(a, b)
+
+
+def _are_same_sorted(a: pd.DataFrame, b: pd.DataFrame) -> bool:
+    """The same of equally long tables with the same columns, whose rows are numbered and sorted."""
+    codes, spans = [], []
+    for name in a:
+        sides = [_numbers_or_text(of[name]) for of in (a, b)]
+        if sides[0].dtype != sides[1].dtype and not all(is_numeric_dtype(side.dtype) for side in sides):
+            return False
+        of_sides, span = ordinals(sides)
+        if not _are_permuted(*of_sides):  # mostly the first columns tell
+            return False
+        codes.append(np.concatenate(of_sides))
+        spans.append(span)
+    return not codes or _are_permuted(*np.split(pack(codes, spans), 2))
+
+
+def _numbers_or_text(values: pd.Series) -> pd.Series:
+    """A column of numbers, or of text for everything else."""
+    plain = decoded(values).infer_objects()
+    return plain if is_numeric_dtype(plain.dtype) else plain.astype(TEXT)
+
+
+def _are_permuted(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether two arrays have the same values, each as often."""
+    return bool(np.array_equal(np.sort(a), np.sort(b)))

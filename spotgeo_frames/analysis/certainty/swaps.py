@@ -15,6 +15,10 @@ are one product of signs and a matrix, as the swapped sums themselves are.
 With few sequences, or where errors are rare, few swaps change t, and t hardly: swaps alone then call a t of 1 small. So
 a p-value is never below that of leaving out one sequence at a time, and an interval never narrower (see
 `left_out_pairs.py`). docs/uncertainty.md has what that is worth.
+
+p-values of several tests together say how often chance alone makes any of them as small. Tests of the same sequences
+depend on each other, and swaps of sequences keep what they have in common. The two functions for swaps go step by step
+from the strongest test (Westfall and Young, 1993), each over the tests that are left.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,10 +26,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...scoring.match_sums import NamedSums
+from ...scoring.sequence_sums import NamedSums
 from ...support.arrays import chunks
-from ...tracking.families import mean_of_known
-from .adjusting import by_largest, by_least, holm, p_values_of_swaps
+from ...tracking.track_sums import mean_of_known
 from .left_out_pairs import PairTests
 from .resampling import BLUR, Matrix
 
@@ -62,7 +65,7 @@ class SwapTests(NamedTuple):
         The share of swaps with a t at least as large, the observed arrangement counted; or that of leaving out, if it
         is larger.
     p_adjusted
-        The same for all pairs and metrics together (Westfall and Young, 1993; see `adjusting.py`).
+        The same for all pairs and metrics together (Westfall and Young, 1993).
     """
 
     estimate: np.ndarray
@@ -247,3 +250,52 @@ def _reach(error: np.ndarray, statistics: np.ndarray, level: float) -> np.ndarra
     quantile = np.partition(statistics, place, axis=0)[place]
     with np.errstate(invalid="ignore"):
         return np.where(error > 0, quantile * error, np.where(np.isinf(quantile), np.inf, 0.0))
+
+
+def by_largest(statistics: np.ndarray) -> np.ndarray:
+    """The adjusted p-values (tests,) of statistics (swaps, tests), the observed ones first: the share of largest ones.
+
+    >>> by_largest(np.array([[3.0, 1.0], [2.0, 4.0], [0.0, 0.5], [1.0, 1.0]])).tolist()
+    [0.5, 0.75]
+    """
+    order = np.argsort(statistics[0], kind="stable")  # the least first
+    largest = np.maximum.accumulate(statistics[:, order], axis=1)
+    together = np.count_nonzero(largest >= statistics[0, order] * (1 - BLUR), axis=0) / len(statistics)
+    return _rising(together[::-1], order[::-1])
+
+
+def by_least(p_values: np.ndarray, of_swaps: np.ndarray) -> np.ndarray:
+    """The adjusted p-values (tests,) of p-values: the share of swaps whose least p-value is at most as large.
+
+    `of_swaps` (swaps, tests) are the p-values that each swap would have if it were observed.
+    """
+    order = np.argsort(-p_values, kind="stable")  # the largest first
+    least = np.minimum.accumulate(of_swaps[:, order], axis=1)
+    together = np.count_nonzero(least <= p_values[order] * (1 + BLUR), axis=0) / len(of_swaps)
+    return np.fmax(_rising(together[::-1], order[::-1]), p_values)
+
+
+def holm(p_values: np.ndarray) -> np.ndarray:
+    """Adjusts p-values (tests,) by Holm's method (1979), whatever they have in common; null ones are not counted.
+
+    >>> holm(np.array([0.01, 0.04, 0.03, np.nan])).tolist()
+    [0.03, 0.06, 0.06, nan]
+    """
+    order = np.argsort(p_values)  # null last
+    left = np.maximum(np.count_nonzero(~np.isnan(p_values)) - np.arange(len(p_values)), 1)
+    return np.minimum(_rising(p_values[order] * left, order), 1.0)
+
+
+def p_values_of_swaps(statistics: np.ndarray) -> np.ndarray:
+    """The p-value that each swap would have if it were observed, from its statistics, both (swaps, tests)."""
+    answer = np.empty(statistics.shape)
+    for of, t in zip(answer.T, statistics.T, strict=True):
+        of[:] = len(t) - np.searchsorted(np.sort(t), t * (1 - BLUR))
+    return answer / len(statistics)
+
+
+def _rising(ordered: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """p-values in the order of their tests, from `ordered` ones, made to rise."""
+    answer = np.empty_like(ordered)
+    answer[order] = np.maximum.accumulate(ordered)
+    return answer

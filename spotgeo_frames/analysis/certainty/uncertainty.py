@@ -14,7 +14,8 @@ import numpy as np
 import pandas as pd
 
 from ...scoring.ap.result import AveragePrecision
-from ...scoring.evaluations import Evaluation, asked_table, is_result, leaving_out
+from ...scoring.sequence_sums import Sums, evaluable, is_result
+from ...scoring.summary import summary_of
 from ...support.arrays import chunks
 from ...support.errors import InputError
 from ...tables.columns import Columns
@@ -31,7 +32,6 @@ from .resampling import (
     check_metrics,
     check_options,
     matrix_of,
-    metrics_of,
     names_of,
     number_sequences,
     own_among,
@@ -109,9 +109,10 @@ def intervals(
     and of fewer than 20 sequences or 5 degrees of freedom. The notes (`attrs`) say which `question` the intervals
     answer.
 
-    Tracks and poses have a column `of`: "combined" (its interval is null below 20 sequences, of which a single one may
-    decide it), "macro", the mean over sequences of each one's own value (the mean sequence is another question), and,
-    up to 20 sequences, "without NAME", the combined number without the sequence NAME (or without the cluster NAME).
+    Tracks and poses have a column `aggregate`: "combined" (its interval is null below 20 sequences, of which a single
+    one may decide it), "macro", the mean over sequences of each one's own value (the mean sequence is another
+    question), and, up to 20 sequences, "without NAME", the combined number without the sequence NAME (or without the
+    cluster NAME).
 
     Average precision has these rows but no "macro": the AP of a single image is another number. Up to 100 groups of
     sequences are left out in turn. AP of few images is too high, so the interval is moved down by the bias, which
@@ -159,37 +160,37 @@ def interval_table(
     check_options(resamples, confidence, seed)
     if method not in get_args(Method):
         raise ValueError(f"method is {method!r}; {', '.join(map(repr, get_args(Method)))} are known")
-    asked = with_units(leaving_out(asked_table(x, "intervals: x"), exclude), cluster)
-    if not len(asked.table):
+    of = with_units(evaluable(x, "intervals: x").without(exclude), cluster)
+    if not len(of.table):
         raise InputError(f"intervals: the {'result' if is_result(x) else 'match table'} has no rows")
     own = own_among(metrics)
-    evaluation = asked.evaluate(asked.table, by, own)
-    names = check_metrics(metrics, [evaluation])
-    check_labels(evaluation.labels)
-    n_sequences = evaluation.n_sequences
-    tau = tau_of(asked.matches)
+    sums = of.evaluate(of.table, by, own)
+    names = check_metrics(metrics, [sums])
+    check_labels(sums.labels)
+    n_sequences = sums.n_sequences
+    tau = tau_of(of.matches)
     if method == "batch_means":
-        found = batch_means(evaluation, asked, by, own, names, tau, confidence)
+        found = batch_means(sums, of, by, own, names, tau, confidence)
         texts = null_texts(found.reason, names)
     else:
-        evaluation = clustered(evaluation, asked, cluster)
-        found = combined(evaluation, names, tau, confidence)
+        sums = clustered(sums, of, cluster)
+        found = combined(sums, names, tau, confidence)
         if method == "percentile":
-            found = _by_resampling(found, evaluation, names, resamples, confidence, seed)
-        texts = warning_texts(found, names, n_sequences, tau, evaluation)
-        n_cells = np.bincount(evaluation.group) if evaluation.in_clusters else n_sequences
-        found = with_reasons(found, evaluation, tau, n_cells)
-    found = found._replace(estimate=_estimates(evaluation.summary, names))
-    if evaluation.of_result:
+            found = _by_resampling(found, sums, names, resamples, confidence, seed)
+        texts = warning_texts(found, names, n_sequences, tau, sums)
+        n_rows = np.bincount(sums.group) if sums.in_clusters else n_sequences
+        found = with_reasons(found, sums, tau, n_rows)
+    found = found._replace(estimate=_estimates(summary_of(sums), names))
+    if sums.of_result:
         of_means = None
-        if evaluation.singles:
-            of_means = with_reasons(macro(evaluation, names, confidence), evaluation, tau, n_sequences, are_means=True)
-        answer = result_table(evaluation, names, n_sequences, found, of_means)
+        if sums.per_sequence:
+            of_means = with_reasons(macro(sums, names, confidence), sums, tau, n_sequences, are_means=True)
+        answer = result_table(sums, names, n_sequences, found, of_means)
     else:
-        answer = metric_table(evaluation, names, n_sequences, found)
+        answer = metric_table(sums, names, n_sequences, found)
     options = {"resamples": resamples, "confidence": confidence, "method": method, "seed": seed}
-    answer.attrs = evaluation.attrs | {"question": QUESTION} | options
-    return answer, [*texts, *evaluation.texts]
+    answer.attrs = sums.attrs | {"question": QUESTION} | options
+    return answer, [*texts, *sums.texts]
 
 
 def _estimates(summary: pd.DataFrame, names: Sequence[str]) -> np.ndarray:
@@ -200,31 +201,31 @@ def _estimates(summary: pd.DataFrame, names: Sequence[str]) -> np.ndarray:
 
 
 def _by_resampling(
-    found: Intervals, evaluation: Evaluation, names: Sequence[str], resamples: int, confidence: float, seed: int
+    found: Intervals, sums: Sums, names: Sequence[str], resamples: int, confidence: float, seed: int
 ) -> Intervals:
     """Intervals of the jackknife with the bounds of resampling."""
-    low, high = _percentile(evaluation, names, resamples, confidence, seed)
-    if evaluation.in_groups:  # a category that leaving out can lose, drawing can lose, too
+    low, high = _percentile(sums, names, resamples, confidence, seed)
+    if sums.in_groups:  # a category that leaving out can lose, drawing can lose, too
         low, high = (np.where(np.isnan(found.error), np.nan, bound) for bound in (low, high))
     return found._replace(low=low, high=high, degrees_of_freedom=np.full_like(low, np.nan))
 
 
 def _percentile(
-    evaluation: Evaluation, names: Sequence[str], resamples: int, confidence: float, seed: int
+    sums: Sums, names: Sequence[str], resamples: int, confidence: float, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """The bounds (groups, metrics) by drawing sequences with replacement; null with fewer than two sequences."""
-    low, high = np.full((2, evaluation.n_groups, len(names)), np.nan)
-    n_cells = np.bincount(evaluation.group, minlength=evaluation.n_groups)
-    sequence, n_sequences = number_sequences(Columns({"sequence": evaluation.sequence}))
-    cells = matrix_of(evaluation.sums, len(sequence))
-    at_once = np.where(n_cells > 1, cells.values.shape[1] * max(resamples, n_sequences), 1)
+    low, high = np.full((2, sums.n_groups, len(names)), np.nan)
+    n_rows = np.bincount(sums.group, minlength=sums.n_groups)
+    sequence, n_sequences = number_sequences(Columns({"sequence": sums.sequence}))
+    matrix = matrix_of(sums.values, len(sequence))
+    at_once = np.where(n_rows > 1, matrix.values.shape[1] * max(resamples, n_sequences), 1)
     for first, last in chunks(at_once, NUMBERS_AT_ONCE):
-        if n_cells[first:last].max() < 2:
+        if n_rows[first:last].max() < 2:
             continue
-        rows = np.flatnonzero((evaluation.group >= first) & (evaluation.group < last))
-        sums = np.zeros((n_sequences, last - first, cells.values.shape[1]))
-        sums[sequence[rows], evaluation.group[rows] - first] = cells.values[rows]
-        samples = metrics_of(cells.named(resampled_sums(sums, resamples, seed)), names, evaluation.family)
+        rows = np.flatnonzero((sums.group >= first) & (sums.group < last))
+        of_sequences = np.zeros((n_sequences, last - first, matrix.values.shape[1]))
+        of_sequences[sequence[rows], sums.group[rows] - first] = matrix.values[rows]
+        samples = sums.metrics.numbers(matrix.named(resampled_sums(of_sequences, resamples, seed)), names)
         low[first:last], high[first:last] = bounds(samples, confidence)
-    low[n_cells < 2] = high[n_cells < 2] = np.nan
+    low[n_rows < 2] = high[n_rows < 2] = np.nan
     return low, high

@@ -13,27 +13,42 @@ describe predictions or frames. The difference of the two has two causes, and ea
 The difference of the rates is the estimate between sequences plus W (1 / N + 1 / R) times that within sequences, where
 W is the sum of the weights. So nothing of it is lost where sequences have rows on both sides. Where too few have for a
 test within sequences, the difference of the rates itself is tested, as one between sequences.
+
+All slices are tested together, by flipping the signs of what each sequence contributes. If a sum differs from 0 by
+chance only, each sequence could as well have contributed the opposite. So the signs of sequences are flipped at random,
+the same ones for all sums, which keeps what the sums have in common. Each sum is taken in units of what is exceeded in
+one flip of 1,000: the flips of a sum that rests on few sequences go less far than those of a sum of many, and would
+otherwise never be among the largest. The largest of all sums in each flip says how far the largest goes by chance
+(max-T of Westfall and Young, 1993): a p-value that allows for all sums is the share of flips in which the largest is at
+least as large, and intervals that hold together reach as far as 95% of the largest.
+
+This is done in one step, not step by step from the largest, so that an interval excludes 0 just where its p-value says.
 """
+
+from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from itertools import combinations
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from ...scoring.match_sums import share
 from ...scoring.row_counts import warn_of_doubled
+from ...scoring.sequence_sums import share
+from ...support.arrays import added_at, chunks
 from ...support.errors import InputError
 from ...support.pandas_tables import TEXT
+from ...support.texts import bins_as_text, is_binned
+from ...support.work import progress_bar
 from ...tables.checks import check_matches
 from ...tables.kinds import CALLER, same_kind_as
 from ...tables.messages import counted
-from ...tables.schema import FN, FP
+from ...tables.schema import FN, FP, TP
+from ...tables.selections import binned, check_column
 from ...tables.table import Table
-from .resampling import check_confidence, check_seed, number_sequences
-from .sign_flips import flip_tests
-from .slice_counts import Coded, Slices, coded_column, counted_slices
+from .resampling import BLUR, check_confidence, check_seed, number_sequences
 
 WITHIN, BETWEEN = "within sequences", "between sequences"
 
@@ -54,6 +69,21 @@ ROW_TYPES: dict[str, Any] = {
     "rest": "float64",
     "estimate": "float64",
 }
+
+# Columns of numbers with up to this many distinct values are not binned, be they whole or not.
+MOST_VALUES = 10
+
+# A column with more distinct values than this is not looked at; it is likely to hold names or times.
+MOST_LABELS = 200
+
+# How often signs are flipped, and how many of the flips go further than a unit.
+FLIPS, FURTHER = 10_000, 10
+
+# How far a sum goes in one flip of 1,000, in units of the root of the sum of squares, if it is a sum of many.
+OF_MANY = 3.29
+
+# The count of numbers in memory at once, 8 bytes each.
+NUMBERS_AT_ONCE = 1 << 22
 
 
 @same_kind_as("matches")
@@ -253,3 +283,167 @@ def _warning_text(not_tested: dict[str, str], columns: Sequence[str]) -> str:
     texts = [f"{', '.join(names)}: {reason}" for reason, names in reasons.items()]
     which = "no slice was tested" if len(not_tested) == len(columns) else "some columns were not looked at"
     return f"worst_slices: {which}. {'. '.join(texts)}"
+
+
+class Coded(NamedTuple):
+    """A column as codes: the position of each row's value in `labels` (-1 for null), and the values as text."""
+
+    name: str
+    codes: np.ndarray
+    labels: list[str]
+
+
+class Slices(NamedTuple):
+    """Slices by the same columns, for one metric.
+
+    Attributes
+    ----------
+    columns
+        The names of the columns.
+    labels
+        The slices as text.
+    metric
+        The name of the metric.
+    n_rows, n_hits
+        The counts of rows and of TP of each sequence in each slice, (sequences, slices).
+    all_rows, all_hits
+        The same of all slices together, (sequences, 1).
+    """
+
+    columns: list[str]
+    labels: list[str]
+    metric: str
+    n_rows: np.ndarray
+    n_hits: np.ndarray
+    all_rows: np.ndarray
+    all_hits: np.ndarray
+
+
+def coded_column(table: pd.DataFrame, column: str, bins: int) -> Coded | str:
+    """Codes the values of a column, or says why it cannot be looked at; numbers of many values are binned."""
+    check_column(table, column)
+    values = table[column]
+    if pd.api.types.is_any_real_numeric_dtype(values.dtype):
+        values = values.where(np.isfinite(values.to_numpy(np.float64, na_value=np.nan)))
+        if values.nunique() > MOST_VALUES:
+            values = binned(values.to_frame(), column, bins)
+    try:
+        codes, labels = pd.factorize(values, sort=True)
+    except TypeError as error:
+        raise InputError(f"worst_slices: column {column} cannot be sliced by: {error}") from None
+    if len(labels) > MOST_LABELS:
+        return f"it has {len(labels):,} values, and at most {MOST_LABELS} are possible; bin it first"
+    if len(labels) < 2:
+        what = "no values" if not len(labels) else "a single bin" if is_binned(values) else "a single value"
+        return f"it has {what}, which leaves no rows to compare with"
+    if is_binned(values):
+        texts = bins_as_text(pd.Series(labels).to_frame(column))[column]
+        return Coded(column, codes, [f"{column} {text}" for text in texts])
+    return Coded(column, codes, [f"{column} = {value}" for value in labels])
+
+
+def counted_slices(
+    table: pd.DataFrame,
+    coded: Sequence[Coded],
+    depth: int,
+    sequence: np.ndarray,
+    n_sequences: int,
+    min_sequences: int,
+) -> Iterator[Slices]:
+    """Counts rows and TP of the slices by each column or pair of columns, for each metric that is known there.
+
+    Slices with rows in fewer than `min_sequences` sequences are left out, because a crossing may have thousands.
+    """
+    outcome = table["outcome"].array.codes
+    for columns in (chosen for size in range(1, depth + 1) for chosen in combinations(coded, size)):
+        codes, labels = columns[0].codes, columns[0].labels
+        for other in columns[1:]:
+            codes = np.where((codes >= 0) & (other.codes >= 0), codes * len(other.labels) + other.codes, -1)
+            labels = [f"{label} and {other_label}" for label in labels for other_label in other.labels]
+        for metric, missing in (("recall", FN), ("precision", FP)):
+            # If no miss has a value here, recall is 1 or unknown in all slices; the same holds for precision.
+            if not ((codes >= 0) & (outcome == missing)).any():
+                continue
+            known = (codes >= 0) & ((outcome == TP) | (outcome == missing))
+            code, of_row, is_hit = codes[known], sequence[known], outcome[known] == TP
+            pairs = np.unique(code * n_sequences + of_row) // n_sequences
+            chosen = np.flatnonzero(np.bincount(pairs, minlength=len(labels)) >= min_sequences)
+            place = np.full(len(labels), len(chosen))
+            place[chosen] = np.arange(len(chosen))
+            cell = of_row * (len(chosen) + 1) + place[code]
+            n_rows, n_hits = (
+                added_at(cell, weights, n_sequences * (len(chosen) + 1)).reshape(n_sequences, -1)
+                for weights in (None, is_hit)
+            )
+            yield Slices(
+                [column.name for column in columns],
+                [labels[at] for at in chosen],
+                metric,
+                n_rows[:, :-1].astype(np.float64),
+                n_hits[:, :-1],
+                n_rows.sum(axis=1, keepdims=True).astype(np.float64),
+                n_hits.sum(axis=1, keepdims=True),
+            )
+
+
+class FlipTests(NamedTuple):
+    """The tests of sums, each array (sums,).
+
+    Attributes
+    ----------
+    p_value
+        The share of flips in which the sum is at least as far from 0, the observed arrangement counted.
+    p_adjusted
+        The same for all sums together.
+    reach
+        Half the width of intervals that hold together; null where no sequence contributes anything.
+    """
+
+    p_value: np.ndarray
+    p_adjusted: np.ndarray
+    reach: np.ndarray
+
+
+def flip_tests(contributions: np.ndarray, confidence: float, seed: int) -> FlipTests:
+    """Tests whether the sums over sequences of contributions (sequences, sums) differ from 0."""
+    n_sequences, n_sums = contributions.shape
+    bits = np.random.default_rng([seed, 2]).integers(0, 256, (FLIPS, -(-n_sequences // 8)), np.uint8)
+    observed = np.abs(contributions.sum(axis=0))
+    least = observed * (1 - BLUR)
+    n_as_large, unit, largest = np.ones(n_sums), np.zeros(n_sums), np.zeros(FLIPS + 1)
+    with progress_bar(n_sums, "signs flipped", " tests") as advance:
+        for first, last in chunks(np.full(n_sums, FLIPS), NUMBERS_AT_ONCE):
+            part = contributions[:, first:last]
+            flipped = np.concatenate(
+                [observed[None, first:last], _flipped(part, bits)]
+            )  # (flips, sums), observed first
+            n_as_large[first:last] += np.count_nonzero(flipped[1:] >= least[first:last], axis=0)
+            unit[first:last] = _units(part, np.partition(flipped, -FURTHER, axis=0)[-FURTHER])
+            largest = np.maximum(largest, share(flipped, unit[first:last], nothing=0.0).max(axis=1))
+            advance(last - first)
+    ordered = np.sort(largest)
+    p_adjusted = (len(ordered) - np.searchsorted(ordered, share(least, unit, nothing=0.0))) / len(ordered)
+    quantile = ordered[len(ordered) - 1 - int((1 - confidence) * len(ordered) + BLUR)]
+    return FlipTests(n_as_large / len(ordered), p_adjusted, np.where(unit > 0, quantile * unit, np.nan))
+
+
+def _flipped(contributions: np.ndarray, bits: np.ndarray) -> np.ndarray:
+    """How far the sums of contributions (sequences, sums) are from 0 after flips, (flips, sums).
+
+    `bits` has a bit for the sign of each sequence in each flip; all signs at once would take eight times the memory.
+    """
+    n_sequences = len(contributions)
+    answer = np.empty((len(bits), contributions.shape[1]))
+    for first, last in chunks(np.full(len(bits), n_sequences), NUMBERS_AT_ONCE):
+        signs = np.unpackbits(bits[first:last], axis=1)[:, :n_sequences] * 2.0 - 1.0
+        np.matmul(signs, contributions, out=answer[first:last])
+    return np.abs(answer, out=answer)
+
+
+def _units(contributions: np.ndarray, furthest: np.ndarray) -> np.ndarray:
+    """What each sum exceeds in one flip of 1,000, (sums,); of a sum of too few sequences, what one of many would.
+
+    So few that more than one flip in 1,000 goes as far as any would otherwise often be the largest.
+    """
+    too_few = 2.0 ** (1 - np.count_nonzero(contributions, axis=0)) > FURTHER / FLIPS
+    return np.where(too_few, OF_MANY * np.sqrt((contributions**2).sum(axis=0)), furthest)

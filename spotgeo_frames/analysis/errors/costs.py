@@ -10,7 +10,7 @@ import pandas as pd
 
 from ...geometries.registered import Measure
 from ...scoring.ap.result import AveragePrecision
-from ...scoring.match_sums import match_sums
+from ...scoring.match_sums import row_sums
 from ...scoring.registry import METRICS, defined, values_of
 from ...scoring.row_counts import warn_of_doubled
 from ...support.errors import InputError
@@ -160,7 +160,7 @@ def _match_costs(diagnosed: Table) -> pd.DataFrame:
     n_misses, n_alarms = (np.array([(outcome[rows] == missing).sum() for rows in corrected]) for missing in (FN, FP))
     error = np.nan_to_num(table["squared_error"].to_numpy(np.float64))
     warn_of_doubled(table, "error_costs", CALLER + 2)
-    now = match_sums(table, np.zeros(len(table), np.int64), 1)
+    now = row_sums(table, np.zeros(len(table), np.int64), 1)
     sums = {name: np.repeat(values, len(corrected)) for name, values in now.items()}
     sums["tp"] += n_misses
     sums["fn"] -= n_misses

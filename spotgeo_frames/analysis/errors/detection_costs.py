@@ -11,11 +11,10 @@ import numpy as np
 import pandas as pd
 
 from ...matching.pairs import Pairs
-from ...scoring.ap.curves import RECALLS, averages_of
+from ...scoring.ap.curves import RECALLS, Scope, averages_of
 from ...scoring.ap.evaluate import Matched
 from ...scoring.ap.numbers import limits_of
 from ...scoring.ap.result import AveragePrecision
-from ...scoring.ap.scopes import Scope
 from ...support.pandas_tables import TEXT
 from .detection_errors import KINDS, LOST, DetectionErrors, errors_at, kinds_of, nearest_truths
 

@@ -32,7 +32,7 @@ from ...tables.match_sides import sides_of
 from ...tables.messages import missing
 from ...tables.schema import FILE_ORDER, FN, FP, SIDE_PREFIXES, TP, frame_columns
 from ...tables.table import Table
-from ..certainty.same_truth import truth_differences
+from ..certainty.submissions import truth_differences
 
 CHANGES = ["gained", "lost", "new false alarm", "false alarm gone"]
 GAINED, LOST, NEW, GONE = range(len(CHANGES))

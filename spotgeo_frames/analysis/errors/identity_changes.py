@@ -12,7 +12,7 @@ import pandas as pd
 from ...geometries.facts import difference
 from ...geometries.points import centres, point_distance
 from ...matching.pairs import PAIRS_AT_ONCE
-from ...scoring.evaluations import asked_table
+from ...scoring.sequence_sums import evaluable
 from ...support.arrays import chunks, ordinals, ranges
 from ...support.errors import InputError
 from ...tables.checks import check_matches
@@ -91,7 +91,7 @@ def identity_breaks(x: TrackResult | PoseResult | Table, *, identity: str | None
     0      3             7     gap                 1                2    1
     1      4             7  switch                 1                2    1
     """
-    table = check_matches(asked_table(x, NAME).matches, NAME)
+    table = check_matches(evaluable(x, NAME).matches, NAME)
     why = "give what track() or pose() returned, or its table matches"
     check_coordinates(table, ["truth"])
     names = identity_columns(table, identity, NAME)

@@ -24,12 +24,11 @@ from ...matching.matcher import assigned
 from ...matching.noted_rule import noted_rule
 from ...matching.rule import Compared, Rule
 from ...matching.words import asked_of_matches
-from ...scoring.group_sums import sums_of_groups
-from ...scoring.match_sums import NamedSums, match_sums, share
+from ...scoring.match_sums import Groups, group_rows, match_sums, row_sums
 from ...scoring.one_sided import one_sided_text
 from ...scoring.registry import defined, values_of
 from ...scoring.row_counts import doubled_text
-from ...scoring.row_groups import Groups, group_rows
+from ...scoring.sequence_sums import NamedSums, added_rows, share
 from ...scoring.summary import summary_of
 from ...support.arrays import grouped, row_keys
 from ...support.errors import InputError
@@ -43,7 +42,7 @@ from ...tables.schema import SIDE_PREFIXES, TP, frame_columns
 from ...tables.selections import By
 from ...tables.table import Table
 from ..certainty.interval_tables import QUESTION
-from ..certainty.jackknife import Functions, Intervals, added_rows, jackknife
+from ..certainty.jackknife import Functions, Intervals, jackknife
 from ..certainty.resampling import check_confidence, check_labels, number_sequences
 
 # Functions of a geometry's offsets.
@@ -231,7 +230,7 @@ def _scores(
     The corrected ones are null where nothing can be `moved`.
     """
     names = defined(CORRECTED, not rule.by_distance)
-    now = summary_of(sums_of_groups(groups))[names].to_numpy(np.float64, na_value=np.nan)
+    now = summary_of(match_sums(groups))[names].to_numpy(np.float64, na_value=np.nan)
     now = np.broadcast_to(now[:, None], (*offset.shape[:2], len(names)))
     later = np.full(now.shape, np.nan)
     if moved is not None:
@@ -261,7 +260,7 @@ def _corrected(
         again = match_dataframe(match_table(aligned, pairs, rule, rows))
         row = again[rows[0]].fillna(again[rows[1]])
         group = groups.of_row[row.dropna().to_numpy(np.int64)]
-        sums = match_sums(again[row.notna()], group, groups.n_groups)
+        sums = row_sums(again[row.notna()], group, groups.n_groups)
         values[:, position] = np.column_stack(list(values_of(sums, metrics, not rule.by_distance).values()))
     return np.where(np.isnan(offset[..., :1]), np.nan, values)
 

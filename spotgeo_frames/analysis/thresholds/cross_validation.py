@@ -9,14 +9,15 @@ chose, from which those of the folds differ a little, so half the difference bet
 cross-validated value counts as a further standard error. docs/uncertainty.md has what that keeps.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
-from ...scoring.match_sums import NamedSums
 from ...scoring.registry import Metric
-from ..certainty.interval_tables import FEWEST_COMBINED
-from ..certainty.jackknife import Functions, added_rows, jackknife, single_share
-from .sweep_sums import highest
+from ...scoring.sequence_sums import NamedSums, added_rows
+from ..certainty.jackknife import Functions, jackknife, single_share
+from ..certainty.reasons import FEWEST_COMBINED
 
 MOST_FOLDS = 10
 
@@ -97,3 +98,28 @@ def _held_out(sums: NamedSums, functions: Functions, n_sequences: int, seed: int
     others = {name: np.tensordot(is_other, rows, 1) for name, rows in folds.items()}
     chosen = highest(functions.values(others)[..., 0])
     return {name: rows[sequence, chosen[fold]] for name, rows in sums.items()}
+
+
+def score_thresholds(scores: np.ndarray, given: Sequence[float] | None, most: int) -> np.ndarray:
+    """The score thresholds in rising order; without those given, the scores that occur, at most `most` of them.
+
+    Raises ValueError where those given are not numeric.
+    """
+    if given is not None:
+        thresholds = np.asarray(given)
+        numeric = thresholds.ndim == 1 and thresholds.size and thresholds.dtype.kind in "iuf"
+        if not numeric or np.isnan(thresholds).any():
+            raise ValueError(f"score is {given!r}; a list of thresholds is needed, such as [0.25, 0.5]")
+        return np.unique(thresholds.astype(np.float64))
+    occurring = np.unique(scores)
+    if len(occurring) <= most:
+        return occurring
+    ranked = np.sort(scores)
+    return np.unique(ranked[np.linspace(0, len(ranked) - 1, most).astype(np.int64)])
+
+
+def highest(values: np.ndarray) -> np.ndarray:
+    """The position of the highest value in each row of (N, thresholds); the last position where several are equal."""
+    if not values.shape[1]:
+        return np.zeros(len(values), np.int64)
+    return values.shape[1] - 1 - np.argmax(np.nan_to_num(values[:, ::-1], nan=-1.0), axis=1)

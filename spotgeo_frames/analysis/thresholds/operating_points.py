@@ -1,4 +1,7 @@
-"""operating_point(): the score threshold that reaches a precision, or a recall."""
+"""operating_point(): the score threshold that reaches a precision, or a recall.
+
+It takes match tables and average precisions whose predictions have scores.
+"""
 
 from numbers import Real
 from typing import Any
@@ -6,22 +9,30 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ...scoring.ap.numbers import shown_position
 from ...scoring.ap.result import AveragePrecision
-from ...scoring.match_sums import NamedSums, share
+from ...scoring.ap.tables import match_tables
+from ...scoring.row_counts import warn_of_doubled
+from ...scoring.sequence_sums import NamedSums, share
 from ...support.arrays import added_at, grouped
+from ...support.errors import InputError
 from ...support.pandas_tables import TEXT
+from ...tables.checks import check_matches
 from ...tables.columns import array_of, as_numbers
-from ...tables.kinds import same_kind_as
-from ...tables.schema import FN, FP, TP
+from ...tables.kinds import CALLER, same_kind_as
+from ...tables.messages import counted, first_keys, missing
+from ...tables.schema import FN, FP, OBJECT_KEY, TP
 from ...tables.selections import number_groups
 from ...tables.table import Table
 from ..certainty.jackknife import Functions
+from ..certainty.reasons import first_reasons
 from ..certainty.resampling import check_confidence, check_seed, number_sequences
 from .cross_validation import MOST_FOLDS, of_held_out
-from .scored_detections import SCORE, scored_matches
 
 # Both shares, in the order of the result, and how they follow from what sequences add up to at a threshold.
 SHARES = ("precision", "recall")
+
+SCORE = "predicted_score"
 
 
 def _shares(sums: NamedSums) -> np.ndarray:
@@ -208,9 +219,8 @@ def _held_out(
 def _reasons(not_reached: np.ndarray, n_sequences: np.ndarray, unreached: np.ndarray) -> np.ndarray:
     """Why the cross-validated numbers of each group are null; None where they are not."""
     few = [f"{n} {'sequence' if n == 1 else 'sequences'}: fewer than {FEWEST} tell nothing" for n in n_sequences]
-    reasons = np.where(unreached, NOT_WITHOUT_SOME, np.full(len(few), None, object))
-    reasons = np.where(n_sequences < FEWEST, np.array(few, object), reasons)
-    return np.where(not_reached, NOT_REACHED, reasons)
+    conditions = [(not_reached, NOT_REACHED), (n_sequences < FEWEST, few), (unreached, NOT_WITHOUT_SOME)]
+    return first_reasons(np.full(len(few), None, object), conditions)
 
 
 def _best(counted: pd.DataFrame, group: np.ndarray, n_groups: int, asked: dict[str, float]) -> pd.DataFrame:
@@ -240,3 +250,40 @@ def _best(counted: pd.DataFrame, group: np.ndarray, n_groups: int, asked: dict[s
     for name, of_rows in found.items():
         columns[name][groups] = of_rows[reached[first]]
     return pd.DataFrame(columns | {"n_truth": n_truth, "n_predicted": n_predicted})
+
+
+def scored_matches(x: Table | AveragePrecision, threshold: float | None, name: str) -> pd.DataFrame:
+    """The rows that count of a match table, or of an average precision at a threshold, by default its lowest.
+
+    Raises InputError, whose message begins with `name`, unless every detection has a score; ValueError if `threshold`
+    is given with a match table, or is none of those of the average precision.
+    """
+    if isinstance(x, AveragePrecision):
+        chosen = x.matched.thresholds[shown_position(x.matched.thresholds, threshold)]
+        return check_matches(match_tables(x.matched, [chosen]))
+    table = check_matches(x, f"{name}: x")
+    if threshold is not None:
+        raise ValueError(
+            "threshold goes with what average_precision() returned; a match table has its own, leave it out"
+        )
+    _check_scores(table, name)
+    warn_of_doubled(table, name, CALLER + 2)
+    return table
+
+
+def is_detection(table: pd.DataFrame) -> np.ndarray:
+    """Marks the rows of a match table that are detections, right or wrong, (N,)."""
+    return np.isin(table["outcome"].array.codes, [TP, FP])
+
+
+def _check_scores(table: pd.DataFrame, name: str) -> None:
+    """Raises InputError unless every detection of a match table has a score."""
+    if SCORE not in table:
+        raise InputError(missing(f"{name}: x", SCORE, table.columns, "match predictions that have a column score"))
+    scores = table[SCORE]
+    if not pd.api.types.is_any_real_numeric_dtype(scores.dtype) and scores.notna().any():
+        raise InputError(f"{name}: x: column {SCORE} is of type {scores.dtype}; numbers are needed")
+    null = scores.isna().to_numpy() & is_detection(table)
+    if null.any():
+        where = first_keys(table, null, [*OBJECT_KEY[:2], "joint", "predicted_object"])
+        raise InputError(f"{name}: x: column {SCORE}: {counted(int(null.sum()), 'detection')} without one: {where}")

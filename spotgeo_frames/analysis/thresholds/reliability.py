@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 
 from ...scoring.ap.result import AveragePrecision
-from ...scoring.few_sequences import FEW_SEQUENCES, LITTLE_KNOWN, OF_FEW
-from ...scoring.match_sums import NamedSums, share
+from ...scoring.sequence_sums import NamedSums, share
+from ...scoring.summary import FEW_SEQUENCES, LITTLE_KNOWN, OF_FEW
 from ...support.arrays import added_at, grouped
 from ...support.errors import InputError
 from ...support.pandas_tables import headline, result_as_html, result_as_text
@@ -31,8 +31,9 @@ from ...tables.selections import binned, number_groups
 from ...tables.table import Table
 from ..certainty.interval_tables import QUESTION
 from ..certainty.jackknife import ROUNDING, Functions, Intervals, clopper_pearson, jackknife, single_share
+from ..certainty.reasons import OF_ONE
 from ..certainty.resampling import check_confidence, number_sequences
-from .scored_detections import SCORE, is_detection, scored_matches
+from .operating_points import SCORE, is_detection, scored_matches
 
 
 class Calibration(NamedTuple):
@@ -168,7 +169,7 @@ def _warning_texts(summary: pd.DataFrame) -> list[str]:
     """The texts of warnings: why the interval is null, and where little is known."""
     [row] = summary.to_dict("records")
     if row["n_sequences"] == 1:
-        return ["only one sequence: nothing tells how others differ, so low and high are null"]
+        return [f"{OF_ONE}, so low and high are null"]
     texts = []
     if 1 < row["n_sequences"] < FEW_SEQUENCES:
         texts.append(f"{OF_FEW}: {LITTLE_KNOWN}")

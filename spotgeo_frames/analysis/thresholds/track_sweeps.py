@@ -16,25 +16,20 @@ from ...matching.left_out import left_out
 from ...matching.pairs import PAIRS_AT_ONCE, Pairs, join_pairs
 from ...matching.rule import HEAD_SIZES, Rule
 from ...matching.words import Words, check_no_words
-from ...scoring.group_sums import Sums
-from ...scoring.match_sums import NamedSums
 from ...scoring.registry import values_of
+from ...scoring.sequence_sums import MetricSet, Sums
 from ...support.arrays import chunks
 from ...support.work import progress
 from ...tables.annotations import Annotations, SideColumns, side_columns
-from ...tables.columns import as_numbers
-from ...tables.schema import coordinates_of
-from ...tracking.crowds import without_crowds_of_tracks
-from ...tracking.families import pose_numbers, track_numbers
-from ...tracking.identities import with_predictions
+from ...tables.columns import Columns, as_numbers
+from ...tracking.identities import with_predictions, without_crowds_of_tracks
 from ...tracking.metrics.hota import ALPHAS, HOTA_ALONE, hota_alone
 from ...tracking.poses import check_keypoints, evaluate_poses, near_joints
 from ...tracking.registry import HOTA_METRICS
-from ...tracking.similar_chunks import similar_chunks
-from ...tracking.tracks import evaluate_tracks, identify_whole, rule_of_tracks, track_sums
-from ..certainty.interval_tables import FEWEST_COMBINED
-from .cross_validation import best_threshold
-from .sweep_sums import score_thresholds
+from ...tracking.track_sums import POSES, TRACKS
+from ...tracking.tracks import evaluate_tracks, identify_whole, rule_of_tracks, similar_chunks, track_sums
+from ..certainty.reasons import FEWEST_COMBINED
+from .cross_validation import best_threshold, score_thresholds
 
 # Where there are more distinct scores than this, the thresholds are this many scores of evenly spaced ranks.
 MOST_THRESHOLDS = 50
@@ -48,44 +43,36 @@ HOTA = HOTA_METRICS["HOTA"]._replace(
 COUNTS = ["n_predicted", "tp", "fn", "fp"]
 
 
-class Evaluated(NamedTuple):
-    """The names of S sequences; the sums of each by name, (S, ...); and how many matches, misses and false alarms."""
-
-    sequences: Any
-    sums: NamedSums
-    counts: Mapping[str, int]
+# From marked predictions to what those add up to, and how many matches, misses and false alarms there are.
+Evaluate = Callable[[np.ndarray], tuple[Sums, Mapping[str, int]]]
 
 
-# From marked predictions to what those add up to.
-Evaluate = Callable[[np.ndarray], Evaluated]
-
-
-class Kind(NamedTuple):
-    """How tracks of a kind are evaluated.
+class Way(NamedTuple):
+    """How tracks are evaluated, or poses.
 
     `evaluate` takes the aligned sides, and gives a function from the predictions that are left, which it marks, to what
-    they add up to. `values` gives the named metrics of added sums; those of the curve are `metrics`.
+    they add up to. `columns` are the metrics of the curve, which follow from the added sums by `metrics`.
     """
 
     rule: Rule
-    metrics: Sequence[str]
+    columns: Sequence[str]
     evaluate: Callable[[Aligned], Evaluate]
-    values: Callable[[NamedSums, Sequence[str]], Mapping[str, np.ndarray]]
+    metrics: MetricSet
 
 
-def kind_of_tracks(words: Words, truth: Annotations, predictions: Annotations, frames: FrameRule) -> Kind:
+def way_of_tracks(words: Words, truth: Annotations, predictions: Annotations, frames: FrameRule) -> Way:
     """How these tables are evaluated: joints as poses, anything else as tracks.
 
     Raises InputError if the words or the columns do not fit, as `track` and `pose` do.
     """
     rule, sides = rule_with_identities(words, truth, predictions), (side_columns(truth), side_columns(predictions))
     if rule.name == "keypoint":
-        return Kind(rule, ["HOTA", "mota"], partial(_evaluate_poses, rule, *sides, frames), pose_numbers)
-    return Kind(rule, ["HOTA", "MOTA", "IDF1"], partial(_evaluate_tracks, rule), track_numbers)
+        return Way(rule, ["HOTA", "mota"], partial(_evaluate_poses, rule, *sides, frames), POSES)
+    return Way(rule, ["HOTA", "MOTA", "IDF1"], partial(_evaluate_tracks, rule), TRACKS)
 
 
 def rule_with_identities(words: Words, truth: Annotations, predictions: Annotations) -> Rule:
-    """The rule of `pose` for joints, and that of `track` for anything else; raises InputError as `kind_of_tracks`."""
+    """The rule of `pose` for joints, and that of `track` for anything else; raises InputError as `way_of_tracks`."""
     if "joint" in truth.objects and "joint" in predictions.objects:
         check_no_words(words)
         check_keypoints(truth, predictions)
@@ -103,29 +90,28 @@ def _evaluate_tracks(rule: Rule, aligned: Aligned) -> Evaluate:
     tracks, similar = identify_whole(aligned, rule), list(similar_chunks(aligned, rule))
     tracks = tracks._replace(aligned=_without_other_columns(aligned))
 
-    def evaluate(kept: np.ndarray) -> Evaluated:
+    def evaluate(kept: np.ndarray) -> tuple[Sums, Mapping[str, int]]:
         _, sums = track_sums(with_predictions(tracks, kept), _in_fewer([_left(chunk, kept) for chunk in similar]))
-        return _of_sums(sums)
+        return _counted(sums)
 
     return evaluate
 
 
-def _evaluate_with_crowds(rule: Rule, aligned: Aligned, kept: np.ndarray) -> Evaluated:
+def _evaluate_with_crowds(rule: Rule, aligned: Aligned, kept: np.ndarray) -> tuple[Sums, Mapping[str, int]]:
     """What `track` adds up of the predictions that are left, where the truth may have crowds."""
     left = select_rows(aligned, np.ones(len(aligned.truth.frame), bool), kept)
-    return _of_sums(evaluate_tracks(without_crowds_of_tracks(left, rule), rule)[2])
+    return _counted(evaluate_tracks(without_crowds_of_tracks(left, rule), rule)[2])
 
 
-def _of_sums(sums: Sums) -> Evaluated:
-    counts = {name: int(sums.values[name.upper()].sum()) for name in ("tp", "fn", "fp")}
-    return Evaluated(sums.labels["sequence"], sums.values, counts)
+def _counted(sums: Sums) -> tuple[Sums, Mapping[str, int]]:
+    """Sums of tracks, and the counts of CLEAR."""
+    return sums, {name: int(sums.values[name.upper()].sum()) for name in ("tp", "fn", "fp")}
 
 
 def _without_other_columns(aligned: Aligned) -> Aligned:
     """The sides without the columns of predictions that would be selected at each threshold for nothing."""
     predictions = aligned.predictions
-    table = predictions.table.select(coordinates_of(predictions.table))
-    return aligned._replace(predictions=predictions._replace(table=table))
+    return aligned._replace(predictions=predictions._replace(table=predictions.table.select(["x", "y"])))
 
 
 def _evaluate_poses(
@@ -138,7 +124,7 @@ def _evaluate_poses(
     """
     similar = near_joints(whole)
 
-    def evaluate(kept: np.ndarray) -> Evaluated:
+    def evaluate(kept: np.ndarray) -> tuple[Sums, Mapping[str, int]]:
         rows = np.ones(len(predictions.objects), bool)
         rows[whole.predictions.row[~kept]] = False
         left = predictions._replace(objects=predictions.objects.filter(rows))
@@ -151,7 +137,9 @@ def _evaluate_poses(
         found = evaluate_poses(aligned, pairs, "object")
         tp = len(found.matched.pairs.truth)
         counts = {"tp": tp, "fn": len(aligned.truth.frame) - tp, "fp": len(aligned.predictions.frame) - tp}
-        return Evaluated(found.keypoints.sequence_names, found.totals | found.clear, counts)
+        names = found.keypoints.sequence_names
+        values, of_all = found.totals | found.clear, Columns({}, n_rows=1)
+        return Sums(POSES, of_all, np.zeros(len(names), np.int64), names, values, {}), counts
 
     return evaluate
 
@@ -178,24 +166,24 @@ def sweep_tracks(
     seed: int,
 ) -> tuple[pd.DataFrame, pd.DataFrame, dict[Hashable, Any], str | None]:
     """The tables `curve` and `best` of a Sweep of tracks, the notes of the rule, and a warning or None."""
-    kind = kind_of_tracks(words, truth, predictions, frames)
+    way = way_of_tracks(words, truth, predictions, frames)
     aligned = align(truth, predictions, frames)
     scores = as_numbers(aligned.predictions.table["score"])
     thresholds = score_thresholds(scores, score, MOST_THRESHOLDS)
-    evaluate = kind.evaluate(aligned)
+    evaluate = way.evaluate(aligned)
     names = pd.unique(pd.Series(aligned.frames["sequence"], copy=False))
     rows, sums = [], np.zeros((len(names), len(thresholds), len(HOTA_ALONE), len(ALPHAS)))
     for position, threshold in enumerate(progress(thresholds.tolist(), "evaluating", "threshold")):
-        found = evaluate(scores >= threshold)
-        totals = {name: values.sum(axis=0) for name, values in found.sums.items()}
-        rows.append({**found.counts, **kind.values(totals, kind.metrics)})
-        of_sequence = pd.Index(names).get_indexer(pd.Index(found.sequences))
-        sums[of_sequence, position] = np.stack([found.sums[name] for name in HOTA_ALONE], axis=1)
-    curve = _curve(thresholds, rows, kind.metrics)
+        found, counts = evaluate(scores >= threshold)
+        totals = {name: values.sum(axis=0) for name, values in found.values.items()}
+        rows.append({**counts, **way.metrics.compute(totals, way.columns)})
+        of_sequence = pd.Index(names).get_indexer(pd.Index(found.sequence))
+        sums[of_sequence, position] = np.stack([found.values[name] for name in HOTA_ALONE], axis=1)
+    curve = _curve(thresholds, rows, way.columns)
     by_name = dict(zip(HOTA_ALONE, np.moveaxis(sums, 2, 0), strict=True))
     best = best_threshold(curve, HOTA, by_name, FEWEST_COMBINED, confidence, seed)
-    notes = {**kind.rule.notes, **aligned.notes}
-    return curve, pd.DataFrame([best], dtype=np.float64), notes, left_out(aligned, kind.rule)
+    notes = {**way.rule.notes, **aligned.notes}
+    return curve, pd.DataFrame([best], dtype=np.float64), notes, left_out(aligned, way.rule)
 
 
 def _curve(thresholds: np.ndarray, rows: list[dict[str, Any]], metrics: Sequence[str]) -> pd.DataFrame:

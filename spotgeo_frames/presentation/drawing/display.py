@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...scoring.few_sequences import FEW_NOTE, few_marked
+from ...scoring.summary import FEW_NOTE, few_marked
 from ...support.pandas_tables import html_formatter
 from ...support.texts import DASH, bins_as_text, is_binned, label
 from ...tables.schema import PREFIXES

@@ -116,9 +116,9 @@ def intervals_to_draw(intervals: Table, metric: str | None, who: Who) -> Estimat
     metric = _metric_to_draw(table, metric)
     rows = table[table["metric"] == metric]
     by = list(table.columns[: list(table.columns).index("metric")])
-    if "of" in by:  # of results; numbers without a sequence have no intervals
-        rows = rows[rows["of"].isin(WITH_INTERVALS)]
-        by = by if len(rows["of"].unique()) > 1 else [name for name in by if name != "of"]
+    if "aggregate" in by:  # of results; numbers without a sequence have no intervals
+        rows = rows[rows["aggregate"].isin(WITH_INTERVALS)]
+        by = by if len(rows["aggregate"].unique()) > 1 else [name for name in by if name != "aggregate"]
     return Estimates(rows, by, metric)
 
 
@@ -167,12 +167,12 @@ def pairs_to_draw(pairs: Table, metric: str | None, who: Who) -> tuple[pd.DataFr
     table = table_to_draw(pairs, "pairs", columns, "the pairs that compare() returned", "pairs", who)
     metric = _metric_to_draw(table, metric)
     rows = table[table["metric"] == metric]
-    return rows[rows["of"].isin(WITH_INTERVALS)] if "of" in rows else rows, metric
+    return rows[rows["aggregate"].isin(WITH_INTERVALS)] if "aggregate" in rows else rows, metric
 
 
 def mean_names(pairs: pd.DataFrame) -> list[str]:
     """What follows the names of each pair: ", macro" where it compares macro means, else nothing."""
-    of = pairs["of"] if "of" in pairs else ["combined"] * len(pairs)
+    of = pairs["aggregate"] if "aggregate" in pairs else ["combined"] * len(pairs)
     return [", macro" if name == "macro" else "" for name in of]
 
 

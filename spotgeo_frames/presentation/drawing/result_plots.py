@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ...analysis import Calibration, DetectionLimit
-from ...scoring.few_sequences import OF_FEW, rests_on_few
+from ...scoring.summary import OF_FEW, rests_on_few
 from ...support.errors import InputError
 from ...support.texts import bins_as_text, label
 from ...tables.arrow import as_pandas

@@ -12,7 +12,7 @@ import pandas as pd
 from ...geometries.points import with_places
 from ...scoring.ap.result import AveragePrecision
 from ...scoring.ap.tables import match_tables
-from ...scoring.evaluations import is_result
+from ...scoring.sequence_sums import is_result
 from ...support.errors import InputError
 from ...support.packages import check_extra
 from ...support.pandas_tables import own_copy

@@ -28,7 +28,7 @@ from ...tables.inputs import input_notes, inputs_of, source
 from ...tables.kinds import kind_of, of_kind
 from ...tables.selections import By, excluded_sequences, slicings, without_sequences
 from ...tables.table import Table
-from ...tracking.evaluate import rule_of_sides
+from ...tracking.results import rule_of_sides
 from .evaluation import Evaluation, evaluate
 from .html.blocks import Section
 

@@ -17,20 +17,19 @@ from ...matching.matcher import matched_by
 from ...matching.rule import Rule
 from ...matching.words import Words
 from ...scoring.ap.result import AveragePrecision, average_precision
-from ...scoring.few_sequences import LITTLE_KNOWN, OF_FEW
-from ...scoring.group_sums import summary_sums
+from ...scoring.match_sums import summary_sums
 from ...scoring.own_metrics import lacking_text, own_row_sums
 from ...scoring.registry import HEADLINE, defined, own_metrics
-from ...scoring.summary import summary_of
+from ...scoring.summary import LITTLE_KNOWN, OF_FEW, summary_of
 from ...support.errors import InputError, SliceError
 from ...support.work import progress
 from ...tables.annotations import Annotations
 from ...tables.bins import CheckedBins
 from ...tables.match_tables import match_columns, match_dataframe
 from ...tables.selections import By, binned_together, check_column
-from ...tracking.evaluate import HEADLINE as TRACK_HEADLINE
-from ...tracking.evaluate import Evaluated, evaluated, matches_of
 from ...tracking.poses import PoseResult
+from ...tracking.results import HEADLINE as TRACK_HEADLINE
+from ...tracking.results import Evaluated, evaluated, matches_of
 from ...tracking.tracks import TrackResult
 from ..drawing.drawn_tables import together
 from ..drawing.wording import reading
@@ -72,7 +71,7 @@ class Evaluation(NamedTuple):
     summary, intervals
         The metrics of each submission, and the headline metrics with confidence intervals, those of average precision
         or tracks first. No table has columns or rows of metrics that are not defined for the rule. With these metrics
-        there is a column `of`, as `intervals` returns it; so it is in the pairs of their comparison.
+        there is a column `aggregate`, as `intervals` returns it; so it is in the pairs of their comparison.
     compared
         The comparison of submissions; None if there is only one.
     warnings, about_pairs
@@ -275,8 +274,8 @@ def _intervals(
             for text in of_name:
                 texts.setdefault(text, set()).add(name)
     answer = pd.concat(tables, ignore_index=True)
-    if "of" in answer:
-        answer["of"] = answer["of"].fillna(COMBINED)  # of match tables
+    if "aggregate" in answer:
+        answer["aggregate"] = answer["aggregate"].fillna(COMBINED)  # of match tables
     answer.attrs = tables[-1].attrs
     # That there are few sequences may be said in more words, too.
     longest = [text for text in texts if not any(other != text and other.startswith(text) for other in texts)]
@@ -305,7 +304,7 @@ def matches_of_name(evaluation: Evaluation, name: str) -> pd.DataFrame:
 
 def rows_of(table: pd.DataFrame, of: str) -> pd.DataFrame:
     """The rows of combined numbers, or of macro means, which detections have none of."""
-    return table[table["of"] == of] if "of" in table else table if of == COMBINED else table.iloc[:0]
+    return table[table["aggregate"] == of] if "aggregate" in table else table if of == COMBINED else table.iloc[:0]
 
 
 def _cuts(

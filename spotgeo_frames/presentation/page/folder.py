@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from ...matching.rule import Rule
-from ...scoring.slice_files import slice_files
+from ...scoring.summary import slice_files
 from ...support.errors import InputError
 from ...support.packages import __version__
 from ...support.reading import readable
@@ -191,7 +191,7 @@ COLUMNS = {
     "b": "the second submission",
     "p_value": "of a test that swaps whole sequences between the two, by which the interval is, too",
     "p_adjusted": "p_value adjusted over all pairs and metrics together",
-    "of": "`combined` (all sequences together), `macro` (the mean over sequences) or `without` a sequence",
+    "aggregate": "`combined` (all sequences together), `macro` (the mean over sequences) or `without` a sequence",
     "n_effective": "so many sequences of equal size would have weights in the metric as even as these",
     "degrees_of_freedom": "how many sequences the standard error rests on; of the t distribution",
     "largest_share": "the greatest share that one sequence has of all weights",

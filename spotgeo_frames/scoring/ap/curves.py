@@ -2,6 +2,10 @@
 
 Detections are counted from the highest score down. The precision at a recall point is the highest one there or at any
 higher recall (cocoeval.py, accumulate). It is found from the true positives alone, since precision falls between them.
+
+A scope says what counts: all truths, those of an area range, or those with an attribute. Truths outside it are ignored,
+as pycocotools ignores truths outside an area range: a detection that is matched with one of them counts neither as
+right nor as wrong. A detection without a match is wrong only if it is within the scope itself.
 """
 
 from __future__ import annotations
@@ -11,10 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...matching.greedy import greedy_pairs, preferred_order
 from ...matching.pairs import Pairs
 from ...support.arrays import added_at
 from .detections import Detections
-from .scopes import Scope
+from .numbers import AREAS
 
 # The recall points.
 RECALLS = np.linspace(0.0, 1.0, 101)
@@ -24,6 +29,9 @@ PART = 1 << 10
 
 # What pycocotools adds to the denominator of precision.
 SPACING = np.spacing(1)
+
+# A threshold of 1 is lowered by this much (cocoeval.py, evaluateImg).
+ALMOST_ONE = 1 - 1e-10
 
 
 class Averages(NamedTuple):
@@ -232,3 +240,33 @@ def _needed(n_truth: np.ndarray, recalls: np.ndarray) -> np.ndarray:
     needed -= (needed - 1) / count >= recalls
     needed += needed / count < recalls
     return np.maximum(needed, 1.0)
+
+
+class Scope(NamedTuple):
+    """Marks the truths that count, (G,), and the detections that are wrong without a match, (D,)."""
+
+    counts: np.ndarray
+    within: np.ndarray
+
+
+def area_scope(detections: Detections, area: str) -> Scope:
+    """The scope of an area range, by its name in AREAS."""
+    within = [_in_range(values, area) for values in (detections.truth_area, detections.area)]
+    return Scope(within[0] & ~detections.is_ignored, within[1])
+
+
+def _in_range(areas: np.ndarray, name: str) -> np.ndarray:
+    low, high = AREAS[name]
+    within = (areas >= low) & (areas <= high)
+    return within | np.isnan(areas) if name == "all" else within
+
+
+def matched_pairs(detections: Detections, scope: Scope, thresholds: np.ndarray) -> list[Pairs]:
+    """The matched pairs at each of the thresholds, in the order of the detections."""
+    pairs = detections.pairs
+    pairs = pairs.take(preferred_order(pairs, ~scope.counts))
+    matched = []
+    for threshold in thresholds:
+        pairs = pairs.take(np.flatnonzero(pairs.measure >= min(threshold, ALMOST_ONE)))
+        matched.append(pairs.take(greedy_pairs(pairs, detections.is_crowd)))
+    return matched

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from ..registry import Metric, by_name
+from ..registry import Metric, by_name, share_of
 
 if TYPE_CHECKING:
     from .curves import Averages
@@ -76,7 +76,7 @@ BY_LIMIT = ("AR1", "AR10", "AR100")
 
 # The number that orders a leaderboard, and those that intervals and comparisons have by default.
 RANKING = ["AP"]
-ASKED = ("AP", "AP50", "AP75")
+DEFAULT = ("AP", "AP50", "AP75")
 
 
 def numbers_of(of_poses: bool, most: int | None = None) -> Numbers:
@@ -179,7 +179,7 @@ def _metric(name: str, number: Number, thresholds: np.ndarray) -> Metric:
     sizes = {"all": "", "small": f", area up to {high} px²", "large": f", area from {low} px²"}
     area = sizes.get(number.area, f", area {low} to {high} px²")
     note = f"{noun}{area}; at most {number.limit} detections a frame and category; null without truths"
-    return Metric(name, name, formula, note=note, higher_is_better=True, high=1.0, written="share")
+    return share_of(name, name, formula, note=note, headline=name in DEFAULT)
 
 
 def entries_of(numbers: Numbers, thresholds: np.ndarray = THRESHOLDS) -> dict[str, Metric]:

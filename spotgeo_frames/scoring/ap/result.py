@@ -30,12 +30,20 @@ from ...tables.kinds import CALLER, TableKind, as_kind, categorical_columns, kin
 from ...tables.messages import first_listed
 from ...tables.selections import By
 from ...tables.table import Table
-from ..evaluations import Asked, asked_table
-from .evaluate import Matched, averages_by_area, matched_sides
-from .kept import KEPT, OPTIONAL, kept_tables, matched_again, thresholds_kept
-from .numbers import checked_thresholds, thresholds_text
+from ..sequence_sums import Evaluable, evaluable
+from .evaluate import (
+    KEPT,
+    OPTIONAL,
+    Matched,
+    averages_by_area,
+    kept_tables,
+    matched_again,
+    matched_sides,
+    thresholds_kept,
+)
+from .numbers import DEFAULT, checked_thresholds, thresholds_text
+from .slices import sliced
 from .tables import category_table, curve_table, match_tables, summary_table
-from .weighted import sliced
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -135,7 +143,7 @@ class AveragePrecision:
     def _headline(self) -> list[str]:
         from ...support.pandas_tables import headline
 
-        return [*headline(self.summary, ["AP", "AP50", "AP75"]), *self._counted()]
+        return [*headline(self.summary, DEFAULT), *self._counted()]
 
     def _counted(self) -> list[str]:
         """What the numbers are means over, and what they leave out, as lines."""
@@ -146,11 +154,13 @@ class AveragePrecision:
         return [f"{over}; {most}", *([f"left out: {', '.join(left)}"] if left else [])]
 
 
-@asked_table.register(AveragePrecision)
-def _(x: AveragePrecision, name: str) -> Asked:
-    from .asked import asked_precision  # imported here, because average_precision() needs no pandas before its tables
+@evaluable.register(AveragePrecision)
+def _(x: AveragePrecision, name: str) -> Evaluable:
+    from .evaluable import (
+        evaluable_precision,  # imported here, because average_precision() needs no pandas before its tables
+    )
 
-    return asked_precision(x.matched)
+    return evaluable_precision(x.matched)
 
 
 @same_kind_as("truth")

@@ -26,7 +26,7 @@ import numpy as np
 from ...geometries.boxes import ROUNDING
 from ...matching.assignment import Entries, dominant, solve
 from ...matching.pairs import Pairs
-from ...scoring.match_sums import NamedSums
+from ...scoring.sequence_sums import NamedSums
 from ...support.arrays import added_at, log10, stable_order
 from ..identities import Tracks
 

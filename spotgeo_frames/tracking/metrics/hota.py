@@ -24,7 +24,7 @@ import numpy as np
 from ...geometries.boxes import ROUNDING
 from ...matching.assignment import Entries, heaviest
 from ...matching.pairs import Pairs, join_pairs
-from ...scoring.match_sums import NamedSums
+from ...scoring.sequence_sums import NamedSums
 from ...support.arrays import added_at, distinct, locate, locator
 from ..identities import Tracks
 from .ordered_sums import added, row_sums, sequential_sums

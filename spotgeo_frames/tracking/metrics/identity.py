@@ -14,7 +14,7 @@ import numpy as np
 
 from ...matching.assignment import Entries, dominant_rounds, solve
 from ...matching.pairs import Pairs
-from ...scoring.match_sums import NamedSums
+from ...scoring.sequence_sums import NamedSums
 from ...support.arrays import added_at, distinct
 from ..identities import Tracks
 

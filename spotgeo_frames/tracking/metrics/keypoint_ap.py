@@ -32,7 +32,7 @@ from ...matching.alignment import Side
 from ...matching.pairs import Pairs
 from ...support.arrays import locate, stable_order
 from ...tables.columns import as_numbers
-from ..keypoints import Keypoints
+from ..identities import Keypoints
 
 NO_SCORE = -9999.0
 

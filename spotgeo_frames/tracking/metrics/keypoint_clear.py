@@ -38,11 +38,11 @@ import numpy as np
 
 from ...matching.assignment import Entries, solve
 from ...matching.pairs import Pairs
-from ...scoring.match_sums import NamedSums
+from ...scoring.sequence_sums import NamedSums
 from ...support.arrays import added_at, stable_order
 
 if TYPE_CHECKING:  # poses need pandas, and the metrics of tracks, which are in one table with these, do not
-    from ..keypoints import Keypoints
+    from ..identities import Keypoints
 
 
 class KeypointClear(NamedTuple):

@@ -27,9 +27,9 @@ from ...geometries.joints import keypoint_similarity
 from ...matching.alignment import Side
 from ...matching.assignment import Entries, heaviest
 from ...matching.pairs import Pairs
-from ...scoring.match_sums import NamedSums
+from ...scoring.sequence_sums import NamedSums
 from ...support.arrays import added_at
-from ..keypoints import Keypoints, PoseNumbers
+from ..identities import Keypoints, PoseNumbers
 from .hota import HOTA_COUNTS, HOTA_WEIGHTED, LEAST_SIMILARITIES, hota_numbers, hota_parts
 
 COUNTS = ["TP", "FN", "FP"]

@@ -12,7 +12,7 @@ import pandas as pd
 
 from ....geometries.points import offsets
 from ....matching.rule import Rule
-from ....scoring.match_sums import share
+from ....scoring.sequence_sums import share
 from ....tables.schema import TP, measure_of
 from ..drawn_tables import offset_reach, recall_grid
 from ..wording import measure_limits, measure_name, measure_range, measure_title, unit_of_distances, with_unit

@@ -164,7 +164,7 @@ TITLES = {
     "estimate": "difference",
     "a": "submission",
     "b": "minus",
-    "of": "of",
+    "aggregate": "aggregate",
     "apart_from_next": "differs from the next",
     "gap": "gap, frames",
     "nearest_truth": "nearest truth, px",

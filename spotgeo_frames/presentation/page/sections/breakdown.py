@@ -8,8 +8,8 @@ import pandas as pd
 
 from ....analysis.errors.costs import error_costs
 from ....analysis.errors.identity_changes import identity_breaks
-from ....scoring.few_sequences import FEW_NOTE, few_marked
 from ....scoring.registry import SLICED, own_metrics
+from ....scoring.summary import FEW_NOTE, few_marked
 from ....support.texts import bins_as_text, is_binned, label
 from ....tables.schema import BOX, FN, FP, SIDE_PREFIXES, frame_columns
 from ...drawing.charts.of_tables import error_costs as chart_of_costs

@@ -46,7 +46,7 @@ def comparison(evaluation: Evaluation) -> Section | None:
     shown = shown.drop(columns="reason") if shown["reason"].isna().all() else shown
     blocks.append(table_of("pairs", "Differences between submissions", shown))
     blocks += [Text(f"Caution: {text}.", "note") for text in evaluation.about_pairs]
-    about = ABOUT.format(resamples=RESAMPLES, metric=title(metric)) + (ABOUT_MACRO if "of" in shown else "")
+    about = ABOUT.format(resamples=RESAMPLES, metric=title(metric)) + (ABOUT_MACRO if "aggregate" in shown else "")
     blocks.append(Text(about, "note"))
     tables = kept({"leaderboard": board.rename(columns={"name": "submission"}), "pairs": pairs})
     return Section("comparison", "Comparison", "Comparison", blocks, tables)

@@ -14,8 +14,8 @@ import pandas as pd
 
 from ....analysis.mistakes.checking import check
 from ....matching.rule import Rule
-from ....scoring.few_sequences import held_in
 from ....scoring.registry import METRICS
+from ....scoring.summary import held_in
 from ....support.packages import __version__
 from ....support.texts import DASH, name_as_text
 from ....tables.annotations import Annotations

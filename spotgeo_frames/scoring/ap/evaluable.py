@@ -1,7 +1,7 @@
 """How the result of `average_precision` is asked what match tables are asked.
 
-Average precision does not follow from added sums. So cells are groups of sequences, up to 100 in each slice, and their
-sums say how often each group counts: leaving out a group, or drawing groups, weights their frames, and the numbers of
+Average precision does not follow from added sums. So rows of its sums are groups of sequences, up to 100 in each slice,
+and say how often each group counts: leaving out a group, or drawing groups, weights their frames, and the numbers of
 the weighted frames are computed from the detections and matches that are sorted already.
 """
 
@@ -18,15 +18,13 @@ from ...matching.alignment import select_rows
 from ...matching.layout import match_table
 from ...matching.pairs import join_pairs
 from ...support.arrays import distinct, ordinals, pack
-from ...tables.columns import among, array_of
+from ...tables.columns import Columns, among, array_of
 from ...tables.match_tables import match_dataframe
 from ...tables.selections import By
-from ..evaluations import Asked, Evaluation, Family
-from ..match_sums import NamedSums
+from ..sequence_sums import Evaluable, MetricSet, NamedSums, Sums
 from .evaluate import Matched
-from .numbers import ASKED, RANKING, entries_of
-from .slices import CALLED, Parts, Slices, frame_table, slices_of
-from .weighted import Weighted, slice_summary
+from .numbers import DEFAULT, RANKING, entries_of
+from .slices import CALLED, Parts, Slices, Weighted, frame_table, slice_summary, slices_of
 
 # The most groups of sequences, of which each is left out once.
 MOST_GROUPS = 100
@@ -35,11 +33,11 @@ MOST_GROUPS = 100
 SEED = 0
 
 
-def asked_precision(matched: Matched) -> Asked:
+def evaluable_precision(matched: Matched) -> Evaluable:
     """What an AveragePrecision is evaluated by: its frames, and its truths as a match table."""
     table = frame_table(matched.detections)
     table.attrs = matched.notes
-    return Asked(table, _truths(matched), partial(_evaluation, matched), list(table), CALLED, in_groups=True)
+    return Evaluable(table, _truths(matched), partial(_sums, matched), list(table), CALLED, in_groups=True)
 
 
 def _truths(matched: Matched) -> pd.DataFrame:
@@ -51,10 +49,10 @@ def _truths(matched: Matched) -> pd.DataFrame:
     return match_dataframe(match_table(alone, none, matched.rule, ["category", *columns]))
 
 
-def _evaluation(
+def _sums(
     matched: Matched, table: pd.DataFrame, by: By | None, own: Sequence[str] = (), units: pd.Series | None = None
-) -> Evaluation:
-    """The evaluation of the table's sequences by slices; own metrics are those of match tables only.
+) -> Sums:
+    """The sums of the table's sequences by slices; own metrics are those of match tables only.
 
     `units` says for each sequence, by name, with which others it is left out; by default each is left out alone.
     """
@@ -69,30 +67,31 @@ def _evaluation(
     group = np.full(len(kept), -1)
     group[kept] = of_sequence.reindex(pd.Index(sequences[kept])).to_numpy()
     sizes = _sizes(slices, group, sequences, of_sequence.to_numpy(), len(labels))
-    position, of_cell = np.nonzero(sizes)
-    sums = {
+    position, of_row = np.nonzero(sizes)
+    values = {
         "cells": np.ones(len(position)),
         "slice": position.astype(np.float64),
-        "groups": np.eye(len(labels))[of_cell],
+        "groups": np.eye(len(labels))[of_row],
     }
-    family = Family(
+    metrics = MetricSet(
         entries_of(matched.numbers, matched.thresholds),
         RANKING,
-        ASKED,
+        DEFAULT,
         partial(_values, weighted, group),
         partial(_counted, _truths_in(weighted, group, len(labels))),
         lost=weighted.lost,
     )
     summary = slice_summary(weighted)
-    return Evaluation(
-        family,
-        slices.labels,
+    return Sums(
+        metrics,
+        Columns(slices.labels, n_rows=len(summary)),
         position,
-        labels.take(of_cell),
-        sums,
-        summary,
-        [slices.warning] if slices.warning else (),
-        sizes=sizes[position, of_cell],
+        labels.take(of_row),
+        values,
+        summary.attrs,
+        texts=[slices.warning] if slices.warning else (),
+        summary=summary,
+        sizes=sizes[position, of_row],
     )
 
 

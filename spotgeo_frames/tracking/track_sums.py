@@ -1,17 +1,28 @@
-"""The metrics of tracks, of poses and of single joints, as functions of added sums."""
+"""The sums of tracks, of poses and of single joints: their names, the table `sums`, and the metrics that follow.
 
-from collections.abc import Sequence
+A sum that there is for each alpha of HOTA has a column for each in the table, such as `hota_tp_0.05`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..scoring.evaluations import Family
-from ..scoring.match_sums import NamedSums
+from ..matching.alignment import Aligned, sequence_attributes
+from ..scoring.sequence_sums import MetricSet, NamedSums
+from ..tables.columns import Columns, dataframe_of
+from ..tables.schema import PREFIXES
 from .metrics.clear import clear_numbers
-from .metrics.hota import HOTA_COUNTS, HOTA_WEIGHTED, hota_numbers
+from .metrics.hota import ALPHAS, HOTA_COUNTS, HOTA_WEIGHTED, hota_numbers
 from .metrics.identity import identity_numbers
 from .metrics.keypoint_clear import keypoint_clear_numbers
 from .registry import HOTA_METRICS, OTHER_TRACK_METRICS, POSEVAL_COUNTS, POSEVAL_METRICS, TRACK_METRICS, TRACK_SIZES
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # All columns of the summary of `track` and of `pose`, in their order.
 TRACK_COLUMNS = TRACK_METRICS | OTHER_TRACK_METRICS | TRACK_SIZES
@@ -28,9 +39,37 @@ TRACK_SUMS = [*HOTA_SUMS, *CLEAR_SUMS, "IDTP", "IDFN", "IDFP", *TRACK_SIZES]
 POSEVAL_SUMS = [*POSEVAL_COUNTS, "distance"]
 POSE_SUMS = [*HOTA_SUMS, *POSEVAL_SUMS]
 
+# The columns of each sum that there is for each alpha.
+AT_ALPHAS = {name: [f"{name}_{alpha:.2f}" for alpha in ALPHAS] for name in [*HOTA_COUNTS, *HOTA_WEIGHTED]}
+
 # The metrics of HOTA at its first alpha, by those that they are of.
 AT_FIRST_ALPHA = {"HOTA(0)": "HOTA", "LocA(0)": "LocA"}
 OF_HOTA = {*HOTA_METRICS, "OWTA", *AT_FIRST_ALPHA}
+
+
+def sums_columns(names: Iterable[str]) -> list[str]:
+    """The columns that these sums have in a table `sums`."""
+    return [column for name in names for column in AT_ALPHAS.get(name, [name])]
+
+
+def sums_table(aligned: Aligned, labels: Columns, values: NamedSums) -> pd.DataFrame:
+    """The table `sums` of these sums (rows,) or (rows, alphas).
+
+    `labels` have the key of each row, `sequence` and perhaps `joint` or `category`, sorted by sequence, to which the
+    attributes of the sequences are added.
+    """
+    import pandas as pd
+
+    attributes = sequence_attributes(aligned, labels["sequence"])
+    key = labels.assign({f"{PREFIXES['sequences']}{name}": rows for name, rows in attributes.items()})
+    matrix = np.column_stack([np.asarray(rows, np.float64) for rows in values.values()])
+    return pd.concat([dataframe_of(key), pd.DataFrame(matrix, columns=sums_columns(values), copy=False)], axis=1)
+
+
+def sums_of_table(table: pd.DataFrame, names: Iterable[str]) -> dict[str, np.ndarray]:
+    """The named sums of a table `sums`, each (rows,) or (rows, alphas)."""
+    # Sums are rounded by the order in which memory holds them, so it is the same whatever a table is made of.
+    return {name: np.ascontiguousarray(table[AT_ALPHAS.get(name, name)].to_numpy(np.float64)) for name in names}
 
 
 def _means(sums: NamedSums, names: Sequence[str]) -> dict[str, np.ndarray]:
@@ -116,16 +155,29 @@ def _posed(sums: NamedSums) -> np.ndarray:
     return np.sum([sums[name][..., 0] for name in HOTA_COUNTS], axis=0)
 
 
+def _of_tracks() -> MetricSet:
+    """The metrics of tracks, for other processes."""
+    return TRACKS
+
+
 RANKING = ["HOTA"]
-TRACKS = Family(TRACK_COLUMNS, RANKING, ("HOTA", "DetA", "AssA", "MOTA", "IDF1"), track_numbers, _tracked, track_curves)
-POSES = Family(ADDED, RANKING, ("HOTA", "DetA", "AssA", "mota"), pose_numbers, _posed, pose_curves)
-JOINTS = POSES._replace(values=joint_numbers, curves=joint_curves)
+TRACKS = MetricSet(
+    TRACK_COLUMNS,
+    RANKING,
+    ("HOTA", "DetA", "AssA", "MOTA", "IDF1"),
+    track_numbers,
+    _tracked,
+    track_curves,
+    again=(_of_tracks, ()),
+)
+POSES = MetricSet(ADDED, RANKING, ("HOTA", "DetA", "AssA", "mota"), pose_numbers, _posed, pose_curves)
+JOINTS = POSES._replace(compute=joint_numbers, curves=joint_curves)
 
 # A single sequence of tracks has fill values of its own, and its poses have means over joints.
-SINGLE_TRACKS = TRACKS._replace(values=partial(track_numbers, combined=False), curves=None)
+SINGLE_TRACKS = TRACKS._replace(compute=partial(track_numbers, combined=False), curves=None)
 SINGLE_POSES = POSES._replace(
-    metrics={name: metric._replace(weight=None) for name, metric in ADDED.items()},
-    values=single_pose_numbers,
+    entries={name: metric._replace(weight=None) for name, metric in ADDED.items()},
+    compute=single_pose_numbers,
     curves=None,
     counted=lambda sums: _posed(sums).sum(axis=-1),
 )

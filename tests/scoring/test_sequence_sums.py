@@ -1,4 +1,6 @@
-"""Sums by group or by sequence: they add up, and weights of their rows make totals and resamples."""
+"""Sums by group or by sequence: they add up, lose rows, and go to other processes."""
+
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -6,12 +8,12 @@ import pytest
 
 import spotgeo_frames as sf
 from helpers.datasets import points
-from helpers.problems import refused
 from spotgeo_frames.matching.alignment import align
 from spotgeo_frames.matching.rule import Rule
-from spotgeo_frames.scoring.group_sums import Sums, add_sums, summary_sums, weighted_sums, with_total
+from spotgeo_frames.scoring.match_sums import summary_sums
+from spotgeo_frames.scoring.sequence_sums import Sums, add_sums, with_total
 from spotgeo_frames.tables.annotations import as_annotations
-from spotgeo_frames.tables.columns import dataframe_of
+from spotgeo_frames.tables.columns import Columns, dataframe_of
 from spotgeo_frames.tracking.tracks import evaluate_tracks
 
 TRUTH, PREDICTIONS = points(12)
@@ -53,32 +55,32 @@ def test_rows_with_equal_labels_become_one(sums_of) -> None:
 
 
 @KINDS
-def test_weights_of_ones_give_the_total(sums_of) -> None:
-    sums = sums_of()
-    weighted = weighted_sums(sums, np.ones((1, len(sums.labels))))
-    for name, values in with_total(sums.values).items():
-        np.testing.assert_allclose(weighted[name][0], values[-1], rtol=1e-12)
+def test_without_each_row_there_are_all_others(sums_of) -> None:
+    sums = sums_of()._replace(labels=Columns({}, n_rows=1), group=np.zeros(12, np.int64))
+    totals, left = sums.without_each()
+    for name, values in sums.values.items():
+        np.testing.assert_allclose(totals[name][0], values.sum(axis=0), rtol=1e-12)
+        for row in range(len(values)):
+            others = np.delete(values, row, axis=0).sum(axis=0)
+            np.testing.assert_allclose(left[name][row], others, rtol=1e-9, atol=1e-6)
+        np.testing.assert_array_equal(with_total(values)[-1], values.sum(axis=0))
 
 
 @KINDS
-def test_a_row_is_taken_as_often_as_its_weight_says(sums_of) -> None:
-    sums = sums_of()
-    drawn = np.random.default_rng(0).integers(0, len(sums.labels), (4, len(sums.labels)))
-    weights = np.stack([np.bincount(rows, minlength=len(sums.labels)) for rows in drawn])
-    for name, values in weighted_sums(sums, weights).items():
-        np.testing.assert_allclose(values, sums.values[name][drawn].sum(axis=1), rtol=1e-12)
+def test_a_group_alone_has_its_rows(sums_of) -> None:
+    group = np.repeat([0, 1], [5, 7])
+    sums = sums_of()._replace(labels=Columns({"half": np.array(["a", "b"])}), group=group)
+    alone = sums.of_group(1)
+    assert alone.n_groups == 1
+    assert len(alone.group) == 7
+    for name, values in sums.values.items():
+        np.testing.assert_array_equal(alone.values[name], values[5:])
 
 
 @KINDS
-def test_without_rows_all_weighted_sums_are_zero(sums_of) -> None:
+def test_sums_go_to_other_processes(sums_of) -> None:
     sums = sums_of()
-    nothing = sums._replace(
-        labels=sums.labels.take(np.arange(0)), values={name: rows[:0] for name, rows in sums.values.items()}
-    )
-    for name, values in weighted_sums(nothing, np.ones((2, 0))).items():
-        np.testing.assert_array_equal(values, np.zeros((2, *sums.values[name].shape[1:])))
-
-
-def test_weights_of_another_shape_are_refused() -> None:
-    with refused(("weights", "(3, 4)"), error=ValueError):
-        weighted_sums(of_matches(), np.ones((3, 4)))
+    again = pickle.loads(pickle.dumps(sums))
+    assert again.metrics.entries == sums.metrics.entries
+    for name, values in sums.values.items():
+        np.testing.assert_array_equal(again.values[name], values)
