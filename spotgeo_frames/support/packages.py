@@ -1,4 +1,4 @@
-"""The version of this package, its extras, and what other installed packages add to it.
+"""The extras of this package, and what other installed packages add to it.
 
 A package names what it adds in its entry points (https://packaging.python.org/specifications/entry-points): a group, a
 name, and the object in its modules. Nothing of a package is imported before its name is asked for.
@@ -15,9 +15,6 @@ from .errors import InputError, check_memory, first_line
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
-
-__version__ = "0.1.0"
-
 
 # The modules that each extra brings; pyproject.toml names the packages.
 EXTRAS: Mapping[str, tuple[str, ...]] = MappingProxyType(
