@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..support.errors import InputError
-from ..support.version import __version__
+from ..support.packages import __version__
 from ..tables.annotations import Annotations, SideColumns, annotations_of
 from ..tables.columns import as_numbers
 from ..tables.joints import COCO_SIGMAS

@@ -1,4 +1,4 @@
-"""The extras of this package, and what other installed packages add to it.
+"""The version of this package, its extras, and what other installed packages add to it.
 
 A package names what it adds in its entry points (https://packaging.python.org/specifications/entry-points): a group, a
 name, and the object in its modules. Nothing of a package is imported before its name is asked for.
@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .errors import InputError, check_memory, first_line
+from .version import __version__ as __version__
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

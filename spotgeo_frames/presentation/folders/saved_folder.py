@@ -18,8 +18,8 @@ import pandas as pd
 
 from ...support.documents import decode
 from ...support.errors import InputError
+from ...support.packages import __version__
 from ...support.reading import read_bytes, readable
-from ...support.version import __version__
 from ...support.writing import Write, check_inputs_kept, table_files, text_file, write_together
 from ...tables.inputs import Input, input_notes, sha256
 from ...tables.kinds import TableKind

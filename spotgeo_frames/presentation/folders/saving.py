@@ -12,7 +12,7 @@ import pandas as pd
 
 from ... import analysis, scoring, tables, tracking
 from ...support.errors import InputError
-from ...support.version import __version__
+from ...support.packages import __version__
 from ...support.writing import check_folder_writable, check_inputs_kept
 from ...tables.columns import Columns
 from ...tables.inputs import inputs_of

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from ....matching.rule import Rule
+from ....support.packages import __version__
 from ....support.texts import in_markdown
-from ....support.version import __version__
 from ...drawing.metric_text import meaning
 from ...drawing.rule_texts import rule_text, unit_of_distances
 from ..evaluation import CONFIDENCE

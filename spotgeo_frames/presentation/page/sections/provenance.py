@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from ....matching.rule import Rule
+from ....support.packages import __version__
 from ....support.texts import name_as_text
-from ....support.version import __version__
 from ....tables.annotations import Annotations
 from ....tables.inputs import Input
 from ...drawing.rule_texts import rule_fields
