@@ -7,7 +7,7 @@ used.
 import lazy_loader
 
 from . import analysis, formats, geometries, matching, presentation, scale, scoring, support, tables, tracking
-from .support.packages import __version__
+from .support.version import __version__
 
 _ROOMS = (tables, geometries, formats, matching, scoring, tracking, analysis, presentation, scale, support)
 

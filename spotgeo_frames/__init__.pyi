@@ -8,6 +8,6 @@ from .presentation import *
 from .scale import *
 from .scoring import *
 from .support import *
-from .support.packages import __version__ as __version__
+from .support.version import __version__ as __version__
 from .tables import *
 from .tracking import *

@@ -14,7 +14,7 @@ from ..support.addresses import local_copy
 from ..support.errors import InputError, first_line
 from ..support.packages import check_extra
 from ..support.pandas_tables import TEXT
-from ..support.reading import check_no_nul, read_bytes
+from ..support.reading import read_bytes, utf8_text
 
 # What names, as `read_yolo` and others take them.
 Names = str | Path | Sequence[str] | Mapping[int, str]
@@ -58,12 +58,8 @@ def without_name(class_id: float, names: Mapping[int, str]) -> str:
 
 def _names_of_file(path: Path, place: str) -> Sequence[Any] | Mapping[Any, Any]:
     """What a file says of names, unchecked."""
-    content = read_bytes(path, LARGEST_FILE, "data.yaml or a name a line is needed")
-    check_no_nul(content, place)
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InputError(f"{place}: is no text in UTF-8; data.yaml or a name a line is needed") from None
+    needed = "data.yaml or a name a line"
+    text = utf8_text(read_bytes(path, LARGEST_FILE, f"{needed} is needed"), place, needed)
     if path.suffix.lower() not in (".yaml", ".yml"):
         lines = [line.strip() for line in text.rstrip().splitlines()]
         if "" in lines:  # left out, it would give every class below it another name

@@ -247,11 +247,9 @@ def coco_sides(
     frames = _frames(images, document.images, f"{truth_path}: images")
     names = _category_names(document.categories)
     image_ids = [image.id for image in images]
-    truth = _annotation_table(document.annotations, names, image_ids)
-    predictions = _result_table(results, names, image_ids)
-    if boxes:
-        truth, predictions = _with_boxes(truth, document.annotations), _with_boxes(predictions, results)
-    else:
+    truth = _annotation_table(document.annotations, names, image_ids, boxes)
+    predictions = _result_table(results, names, image_ids, boxes)
+    if not boxes:
         named = dict(zip([f"box_{side}" for side in BOX], _box(document.annotations), strict=True))
         truth = _with_joints(truth.assign(**named), document.annotations, joints, "visibility")
         if results and results[0].bbox is not None:  # then pycocotools takes its size, and not that of the joints
@@ -328,40 +326,32 @@ def _frames(images: Sequence[_Image], attributes: Sequence[Attributes], place: s
     return pd.DataFrame(columns | named)  # at once, since pandas takes longer for each column that is there already
 
 
-def _annotation_table(annotations: Sequence[_Annotation], names: pd.Series, image_ids: Sequence[Any]) -> pd.DataFrame:
-    """One row an annotation, without its geometry; `area` and `num_keypoints` only if any annotation tells them."""
-    optional = {
-        name: np.array([getattr(one, name) for one in annotations], np.float64) for name in ("area", "num_keypoints")
-    }
-    return pd.DataFrame(
-        {
-            "sequence": column_of_ids([one.image_id for one in annotations], image_ids),
-            "frame": np.ones(len(annotations), np.int64),
-            "object": column_of_ids([one.id for one in annotations]),
-            "category": names.reindex([one.category_id for one in annotations]).array,
-            "crowd": np.array([bool(one.iscrowd) for one in annotations], bool),
-        }
-        | {name: values for name, values in optional.items() if not np.isnan(values).all()}
-    )
+def _annotation_table(
+    annotations: Sequence[_Annotation], names: pd.Series, image_ids: Sequence[Any], boxes: bool
+) -> pd.DataFrame:
+    """One row an annotation, without keypoints; `area` and `num_keypoints` only if any annotation tells them."""
+    columns = _columns(annotations, column_of_ids([one.id for one in annotations]), image_ids, boxes)
+    columns["category"] = names.reindex([one.category_id for one in annotations]).array
+    columns["crowd"] = np.array([bool(one.iscrowd) for one in annotations], bool)
+    for name in ("area", "num_keypoints"):
+        values = np.array([getattr(one, name) for one in annotations], np.float64)
+        columns |= {} if np.isnan(values).all() else {name: values}
+    return pd.DataFrame(columns)
 
 
-def _result_table(results: Sequence[_Result], names: pd.Series, image_ids: Sequence[Any]) -> pd.DataFrame:
-    """One row a result, without its geometry."""
-    return pd.DataFrame(
-        {
-            "sequence": column_of_ids([one.image_id for one in results], image_ids),
-            "frame": np.ones(len(results), np.int64),
-            "object": np.arange(1, len(results) + 1),
-            "score": np.array([one.score for one in results], np.float64),
-            "category": names.reindex([one.category_id for one in results]).array,
-        }
-    )
+def _result_table(results: Sequence[_Result], names: pd.Series, image_ids: Sequence[Any], boxes: bool) -> pd.DataFrame:
+    """One row a result, without keypoints."""
+    columns = _columns(results, np.arange(1, len(results) + 1), image_ids, boxes)
+    columns["score"] = np.array([one.score for one in results], np.float64)
+    columns["category"] = names.reindex([one.category_id for one in results]).array
+    return pd.DataFrame(columns)
 
 
-def _with_boxes(table: pd.DataFrame, objects: Sequence[_Object]) -> pd.DataFrame:
-    for position, (side, values) in enumerate(zip(BOX, _box(objects), strict=True)):
-        table.insert(3 + position, side, values)
-    return table
+def _columns(objects: Sequence[_Object], identity: Any, image_ids: Sequence[Any], boxes: bool) -> dict[str, Any]:
+    """The key of each object, and its box where `boxes` are read."""
+    sequence = column_of_ids([one.image_id for one in objects], image_ids)
+    key = {"sequence": sequence, "frame": np.ones(len(objects), np.int64), "object": identity}
+    return key | (dict(zip(BOX, _box(objects), strict=True)) if boxes else {})
 
 
 def _box(objects: Sequence[_Object]) -> np.ndarray:

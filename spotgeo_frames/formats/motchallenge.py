@@ -42,7 +42,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -392,24 +392,15 @@ def read_motchallenge(
     return as_kind((truth, predictions), kind)
 
 
-class Numbered(NamedTuple):
-    """What `read_motchallenge` returns, as columns in which `sequence` holds positions in `names`.
-
-    `n_rows` are how many rows the files of the truth and of the predictions have.
-    """
-
-    truth: SideColumns
-    predictions: SideColumns
-    names: list[str]
-    n_rows: tuple[int, int]
+# Truth and predictions as columns in which `sequence` holds positions among names; these names; and how many rows the
+# files of both sides have.
+Numbered = tuple[SideColumns, SideColumns, list[str], tuple[int, int]]
 
 
-def read_numbered(
-    truth_dir: str | Path, tracker_dir: str | Path | None, benchmark: str = "MOT17", preprocess: bool = True
-) -> Numbered:
-    """Reads the folders as `read_motchallenge` does, whose arguments these are, and raises what it raises."""
+def read_numbered(truth_dir: str | Path, tracker_dir: str | Path | None, benchmark: str = "MOT17") -> Numbered:
+    """Reads folders as `read_motchallenge` does, whose arguments these are, and raises what it raises."""
     with local_copies([folder for folder in (truth_dir, tracker_dir) if folder is not None]) as copies:
-        return _numbered(_meant(copies), benchmark, preprocess)
+        return _numbered(_meant(copies), benchmark, preprocess=True)
 
 
 def _meant(copies: Sequence[Copy]) -> list[Copy]:
@@ -419,7 +410,8 @@ def _meant(copies: Sequence[Copy]) -> list[Copy]:
 
 def _numbered(copies: Sequence[Copy], benchmark: str, preprocess: bool) -> Numbered:
     """What `read_numbered` returns, of the truth's folder and the tracker's if there is one."""
-    _check_benchmark(benchmark)
+    if benchmark not in BENCHMARKS:
+        raise ValueError(f"benchmark is {benchmark!r}; one of {', '.join(BENCHMARKS)} is needed")
     paths = [copy.path for copy in copies]
     truth, predictions, names = read_folders(paths[0], [*paths, None][1], has_classes=benchmark != "MOT15")
     n_rows = len(truth.objects), len(predictions.objects)
@@ -427,7 +419,7 @@ def _numbered(copies: Sequence[Copy], benchmark: str, preprocess: bool) -> Numbe
     name_source(predictions.objects, [*(copy.name for copy in copies), "predictions"][1])
     if preprocess:
         truth, predictions = _preprocessed(truth, predictions, benchmark)
-    return Numbered(truth, predictions, names, n_rows)
+    return truth, predictions, names, n_rows
 
 
 def _named(side: SideColumns, names: list[str]) -> SideColumns:
@@ -482,8 +474,3 @@ def _without_distracted(truth: SideColumns, predictions: SideColumns, distracts:
 def _matching(aligned: Aligned) -> Pairs:
     """The pairs of boxes that overlap enough to match."""
     return Rule("iou").near_pairs(aligned, LEAST_SIMILARITY)
-
-
-def _check_benchmark(benchmark: str) -> None:
-    if benchmark not in BENCHMARKS:
-        raise ValueError(f"benchmark is {benchmark!r}; one of {', '.join(BENCHMARKS)} is needed")

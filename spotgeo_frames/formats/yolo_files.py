@@ -17,7 +17,7 @@ import numpy as np
 
 from ..support.errors import InputError, check_memory, check_none, first_line, noted_in
 from ..support.packages import check_extra
-from ..support.reading import check_no_nul, check_regular, files_below, readable
+from ..support.reading import check_regular, files_below, readable, utf8_text
 from ..support.texts import is_text
 from ..support.work import progress
 from ..tables.schema import LARGEST_EXACT_INTEGER
@@ -205,11 +205,10 @@ class Labels(NamedTuple):
 
 def read_labels(content: bytes, name: str) -> Labels:
     """The lines of a file; raises InputError with all that is wrong with it. `name` is what messages call it."""
-    check_no_nul(content, name)
     rows: list[list[float]] = []
     numbers: list[int] = []
     problems: list[str] = []
-    for number, line in enumerate(_text(content, name).splitlines(), 1):
+    for number, line in enumerate(utf8_text(content, name, "a label file of YOLO").splitlines(), 1):
         if line.strip():
             row = _row(line.split(maxsplit=N_ALL))
             if isinstance(row, str):
@@ -224,13 +223,6 @@ def read_labels(content: bytes, name: str) -> Labels:
     check_none(problems)
     values = np.array(rows, np.float64).reshape(-1, N_ALL + 1)
     return Labels(values[:, 0], values[:, 1:5], values[:, 5], values[:, 6], values[:, 7], np.array(numbers, np.int64))
-
-
-def _text(content: bytes, name: str) -> str:
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InputError(f"{name}: is no text in UTF-8; a label file of YOLO is needed") from None
 
 
 def _row(fields: list[str]) -> list[float] | str:

@@ -24,7 +24,7 @@ from ..geometries.points import POINTS, point_similarity
 from ..geometries.poses import poses_of
 from ..geometries.registered import Measure, lost_function, of_function
 from ..support.errors import InputError
-from ..support.packages import __version__
+from ..support.version import __version__
 from ..tables.annotations import Annotations, SideColumns, annotations_of
 from ..tables.inputs import source
 from ..tables.messages import missing

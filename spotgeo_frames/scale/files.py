@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from ..support.errors import check_memory, check_none
-from ..support.storage import Listed, Place, files_below, is_local, listed
+from ..support.storage import Listed, Place, is_local, listed, listed_below
 from ..support.work import AT_ONCE, Fetching
 
 # How much of the end of a file is read to tell whether it has changed. Most footers fit, and one request is enough.
@@ -95,7 +95,7 @@ def _seen_again(files: Sequence[File]) -> dict[str, Listed]:
     if folder is None or is_local(folder) or len(files) <= FEW_FILES:
         found: Sequence[Listed | None] = listed([file.place for file in files])
     else:
-        found = files_below(folder, lambda path: path.endswith(".parquet"))
+        found = listed_below(folder, lambda path: path.endswith(".parquet"))
     return {file.place.path: file for file in found if file is not None}
 
 

@@ -13,9 +13,9 @@ import msgspec
 import pyarrow as pa
 
 from ..support.errors import InputError, check_memory, check_none, without_secrets
-from ..support.packages import __version__
 from ..support.storage import Digest, Place, digest_of, is_local, make_folder, remove_temporary, sizes, write_all
 from ..support.temporary import WINDOWS, lock, synchronise_folder, temporary_beside, temporary_name
+from ..support.version import __version__
 from ..support.writing import writable
 from .contents import Contents
 from .folder import BUSY, RunFolder, check_own, plan_text, read_plan

@@ -12,12 +12,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .errors import InputError, check_memory, first_line
+from .version import __version__ as __version__
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
-
-__version__ = "0.1.0"
-
 
 # The modules that each extra brings; pyproject.toml names the packages.
 EXTRAS: Mapping[str, tuple[str, ...]] = MappingProxyType(

@@ -158,6 +158,15 @@ def check_no_nul(content: bytes, name: str) -> None:
         raise InputError(f"{name}, line {line}: holds a NUL byte; text in UTF-8 is needed")
 
 
+def utf8_text(content: bytes, name: str, needed: str) -> str:
+    """The text of a small file; raises InputError, with what is `needed`, if it has a NUL byte or is no UTF-8."""
+    check_no_nul(content, name)
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"{name}: is no text in UTF-8; {needed} is needed") from None
+
+
 def check_utf8(content: bytes, name: str) -> None:
     """Raises InputError with the line and the byte of a text file that is in another encoding than UTF-8."""
     if content.isascii():  # which is found out in a fraction of the time

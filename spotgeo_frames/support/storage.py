@@ -94,7 +94,7 @@ def _listed(place: Place, info: Any) -> Listed:
     return Listed(place, info.size or 0, changed if is_local(place) else changed // 10**9 * 10**9)
 
 
-def files_below(folder: Place, matching: Callable[[str], object] = bool) -> list[Listed]:
+def listed_below(folder: Place, matching: Callable[[str], object] = bool) -> list[Listed]:
     """The files below a folder whose path within it is `matching`, in the order of their names, in few requests."""
     from pyarrow import fs
 
@@ -117,14 +117,14 @@ def found_at(place: Place, endings: tuple[str, ...]) -> tuple[Place | None, list
     with readable(place.name):
         info = place.filesystem.get_file_info(place.path)
     if info.type.name == "Directory":
-        return place, files_below(place, lambda path: path.endswith(endings))
+        return place, listed_below(place, lambda path: path.endswith(endings))
     if info.type.name != "NotFound":
         return None, [_listed(place, info)]
     if not has_wildcards(place.path):
         there = "file or folder" if is_local(place) else "file, folder or bucket"
         raise InputError(f"{place.name}: there is no such {there}")
     above, pattern = _divided(place)
-    files = files_below(above, lambda path: path.endswith(endings) and pattern.match(path))
+    files = listed_below(above, lambda path: path.endswith(endings) and pattern.match(path))
     if not files:
         raise InputError(f"{place.name}: matches no file")
     return (None, files) if len(files) == 1 else (above, files)

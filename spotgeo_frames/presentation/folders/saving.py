@@ -24,8 +24,8 @@ import pandas as pd
 from ... import analysis, scoring, tables, tracking
 from ...support.documents import decode
 from ...support.errors import InputError
-from ...support.packages import __version__
 from ...support.reading import read_bytes, readable
+from ...support.version import __version__
 from ...support.writing import Write, check_folder_writable, check_inputs_kept, table_files, text_file, write_together
 from ...tables.columns import Columns
 from ...tables.inputs import Input, input_notes, inputs_of, sha256

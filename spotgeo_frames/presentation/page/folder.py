@@ -12,9 +12,9 @@ import pandas as pd
 from ...matching.rule import Rule
 from ...scoring.summary import slice_files
 from ...support.errors import InputError
-from ...support.packages import __version__
 from ...support.reading import readable
 from ...support.texts import in_markdown
+from ...support.version import __version__
 from ...support.writing import Write, table_files, text_file
 from ..drawing.wording import meaning, rule_text, unit_of_distances
 from .evaluation import CONFIDENCE

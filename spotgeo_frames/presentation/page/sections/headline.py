@@ -16,8 +16,8 @@ from ....analysis.mistakes.checking import check
 from ....matching.rule import Rule
 from ....scoring.registry import METRICS
 from ....scoring.summary import held_in
-from ....support.packages import __version__
 from ....support.texts import DASH, name_as_text
+from ....support.version import __version__
 from ....tables.annotations import Annotations
 from ....tables.inputs import Input
 from ....tables.match_tables import match_columns
