@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..scoring.few_sequences import FEW_NOTE, few_marked, held_by_few
@@ -22,10 +23,6 @@ MOST_REASONS = 3
 
 # How the rows of `of` begin that leave out a sequence.
 WITHOUT = "without "
-
-# The headline numbers of detections, tracks, poses and average precision; the first that a leaderboard has is the one
-# that it ranks by.
-HEADLINES = ("f1", "kelvins_mse", "HOTA", "MOTA", "IDF1", "mota", "AP", "AP50", "AP75")
 
 
 def rule_text(notes: Mapping[Hashable, Any]) -> str:
@@ -60,21 +57,18 @@ def overview(row: Mapping[str, Any]) -> str:
         if metric.written != "count" and metric.is_defined(by_similarity)
     ]
     width = max(len(metric.label) for metric in metrics)
-    lines = [
-        f"  {metric.label:<{width}} {_aligned(row[metric.name], metric)}   {_unit_and_formula(metric)}"
-        for metric in metrics
-    ]
+    lines = [_line(metric, row[metric.name], width) for metric in metrics]
     return "\n".join([counts, "", f"  {outcomes}", "", *lines])
 
 
-def _aligned(value: float, metric: Metric) -> str:
-    """Formats a value, right-aligned; 1 - F1 has six decimals, as on the competition's leaderboard."""
-    return f"{number_text(value, ',.6f' if metric.name == 'one_minus_f1' else ',.4f'):>14}"
+def _line(metric: Metric, value: float, width: int) -> str:
+    """The line of a metric: its label, its value, its unit and its formula.
 
-
-def _unit_and_formula(metric: Metric) -> str:
-    """The unit of a metric, if it has one, and its formula."""
-    return f"{metric.unit}, {metric.formula}" if metric.unit else metric.formula
+    1 - F1 has six decimals, as on the competition's leaderboard.
+    """
+    number = number_text(value, ",.6f" if metric.name == "one_minus_f1" else ",.4f")
+    formula = f"{metric.unit}, {metric.formula}" if metric.unit else metric.formula
+    return f"  {metric.label:<{width}} {number:>14}   {formula}"
 
 
 def slice_text(table: pd.DataFrame, columns: Sequence[str]) -> str:
@@ -93,19 +87,20 @@ def comparison_text(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
     """Formats the leaderboard and the differences of a comparison as aligned text."""
     import pandas as pd
 
-    from ..presentation.drawing.wording import title  # it knows the metrics of tracks, which `score` need not
+    from ..presentation.drawing.wording import BOARD, title  # it knows the metrics of tracks, which `score` need not
 
     undefined = {name for name, metric in METRICS.items() if not metric.is_defined("loc_a" in board)}
-    first, *others = (name for name in HEADLINES if name in board and name not in undefined)
+    first, *others = (name for name in BOARD if name in board and name not in undefined)
     by = _named(board, [str(column) for column in board.columns[: board.columns.get_loc("rank")]])
     count = "n_sequences" if "n_sequences" in board else "n_frames"
+    forms = {"kelvins_mse": ",.1f"}
     ranking = {
         "rank": board["rank"],
         "name": board["name"].map(one_line),
         title(first): board[first].map(number_text),
         "from": board[f"{first}_low"].map(number_text),
         "to": board[f"{first}_high"].map(number_text),
-        **{title(name): board[name].map(_one_decimal if name == "kelvins_mse" else number_text) for name in others},
+        **{title(name): board[name].map(partial(number_text, written=forms.get(name, ".4f"))) for name in others},
         "apart from next": board["apart_from_next"].map({True: "yes", False: "no"}).fillna("-"),
         count: board[count],
     }
@@ -136,10 +131,6 @@ def comparison_text(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
 def _named(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     """Columns of names and bins as text on one line each."""
     return bins_as_text(table)[list(columns)].map(lambda value: one_line(f"{value}"))
-
-
-def _one_decimal(value: float) -> str:
-    return number_text(value, ",.1f")
 
 
 def costs_text(costs: pd.DataFrame) -> str:

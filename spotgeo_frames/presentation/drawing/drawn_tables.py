@@ -19,6 +19,7 @@ from ...support.pandas_versions import TEXT
 from ...tables.arrow import as_pandas
 from ...tables.checks import check_matches
 from ...tables.match_sides import check_coordinates, offsets
+from ...tables.messages import counted
 from ...tables.schema import FN, PREFIXES, TP, centres
 from ...tables.table import Table
 from .wording import unit_of_distances
@@ -93,6 +94,13 @@ def count_to_draw(count: Any, name: str, who: Who) -> int:
     if isinstance(count, bool) or not isinstance(count, int | np.integer) or not 1 <= count <= MOST:
         raise InputError(f"{who}: {name} is {count!r}; a whole number from 1 to {MOST:,} is needed")
     return int(count)
+
+
+def names_of_rows(table: pd.DataFrame, who: str) -> pd.Series:
+    """The name of each row's submission as text; raises InputError, which begins with `who`, if one is null."""
+    if n_null := int(table["submission"].isna().sum()):
+        raise InputError(f"{who}: column submission: {counted(n_null, 'row')} null; name each submission")
+    return table["submission"].map(label).astype(object)
 
 
 def check_offsets(matches: pd.DataFrame, who: Who) -> None:

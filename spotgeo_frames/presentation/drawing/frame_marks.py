@@ -15,13 +15,17 @@ from ...analysis.errors.histories import identity_columns, switches
 from ...support.labels import DASH
 from ...tables.columns import as_numbers
 from ...tables.joints import BONES
-from ...tables.schema import BOX, FN, FP, PREFIXES, SIDE_PREFIXES, TP, centres, has_boxes, pose_joints
+from ...tables.schema import BOX, FN, FP, SIDE_PREFIXES, TP, centres, has_boxes, pose_joints
 from .plot_parts import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, plain, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 TRUTH, PREDICTED = SIDE_PREFIXES
+
+
+# The longest identity that is written whole, in characters.
+LONGEST = 12
 
 
 class Mark(NamedTuple):
@@ -190,9 +194,6 @@ def _outlines(objects: pd.DataFrame, side: str) -> tuple[np.ndarray, np.ndarray]
     return np.column_stack([x, x + w, x + w, x, x, gap]).ravel(), np.column_stack([y, y, y + h, y + h, y, gap]).ravel()
 
 
-OTHER_PREDICTED = PREFIXES["predictions"]
-
-
 def bones_of_poses(poses: pd.DataFrame, side: str) -> tuple[np.ndarray, np.ndarray]:
     """The x and y (px) of one line along the bones of whole poses, with a gap after each bone.
 
@@ -222,7 +223,7 @@ def bones_of_joints(rows: pd.DataFrame, side: str, outcome: int) -> tuple[np.nda
     if not {name, "joint"} <= {*rows.columns}:
         return np.zeros(0), np.zeros(0)
     codes = rows["outcome"].array.codes
-    of_side = np.isin(codes, [TP, FP if side == OTHER_PREDICTED else FN])
+    of_side = np.isin(codes, [TP, FP if side == PREDICTED else FN])
     known = rows[[name, "joint", f"{side}x", f"{side}y"]].assign(right=(codes == TP).astype(float))[of_side].dropna()
     x, y, right = (
         known.pivot_table(column, index=name, columns="joint", aggfunc="first", observed=True)
@@ -249,10 +250,6 @@ def _along(x: np.ndarray, y: np.ndarray, pairs: np.ndarray, shown: np.ndarray) -
     gap = np.full((int(shown.sum()), 1), np.nan)
     along_x, along_y = (np.concatenate([places[:, pairs][shown], gap], axis=1).ravel() for places in (x, y))
     return along_x, along_y
-
-
-# The longest identity that is written whole, in characters.
-LONGEST = 12
 
 
 class Label(NamedTuple):

@@ -160,7 +160,7 @@ def measures(matches: pd.DataFrame, names: Sequence[str], rule: Rule, bins: int 
         tooltip=tooltips(*told, ("n:Q", "true positives", ",")),
     )
     limits = [{"at": at, "limit": text} for at, text in measure_limits(rule)]
-    texts = [limit["limit"] for limit in limits]
+    texts = [text for _, text in measure_limits(rule)]
     colors = alt.Scale(domain=texts, range=[SERIES[1], SERIES[3]][-len(texts) :])
     dashes = alt.Scale(domain=texts, range=[[5, 3], [1, 0]][-len(texts) :])
     legend = alt.Legend(columns=1, symbolType="stroke", labelLimit=260)
