@@ -39,10 +39,6 @@ NOTHING = (
 )
 ABOUT = "The intervals answer what the metric of many more sequences like these would be, each weighted by its size."
 
-# The numbers of the leaderboard with their bounds, which are left out where there are no intervals.
-BOUNDED = {name: [f"{name}_low", f"{name}_high"] for name in (*BOARD, "mse", "loc_a")}
-COLUMNS = [column for name, bounds in BOUNDED.items() for column in (name, *bounds)]
-
 OF_ALL = "first minus second, with the 95% interval of each pair by itself"
 OF_NEIGHBOURS = "each submission minus the next one on the leaderboard, with the 95% interval of each pair by itself"
 ABOUT_PAIRS = (
@@ -267,9 +263,10 @@ def comparison(evaluation: Evaluation) -> Section | None:
         return None
     metric = evaluation.headline[0]
     board, pairs = evaluation.compared
-    shown = having(board, ["rank", "name", *COLUMNS, "apart_from_next"])
-    bounds = [name for bounds in BOUNDED.values() for name in bounds if name in shown and shown[name].isna().all()]
-    blocks: list[Block] = [table_of("leaderboard", "Leaderboard", shown.drop(columns=bounds))]
+    bounds = [name for name in (f"{metric}_low", f"{metric}_high") if name in board and board[name].notna().any()]
+    numbers = [column for name in BOARD for column in (name, *(bounds if name == metric else []))]
+    shown = having(board, ["rank", "name", *numbers, "mse", "loc_a", "apart_from_next"])
+    blocks: list[Block] = [table_of("leaderboard", "Leaderboard", shown)]
     blocks += [Text(f"No interval in the leaderboard: {text}.", "note") for text in board["reason"].dropna().unique()]
     if drawing := differences(rows_of(pairs, COMBINED), evaluation.names, metric, CONFIDENCE):
         note = OF_ALL if len(evaluation.names) <= MOST_PAIRED else OF_NEIGHBOURS
