@@ -99,9 +99,8 @@ def check_out(out: Path | None, inputs: Iterable[Path]) -> None:
     Nothing is checked without a folder.
     """
     if out is not None:
-        from ..presentation.folders.saving import (
-            check_target,  # imported only here, as below: without a folder nobody saves
-        )
+        # Imported only here, as below: without a folder nobody saves.
+        from ..presentation.folders.saving import check_target
 
         check_target(out, [*inputs])
 

@@ -178,7 +178,7 @@ COMPARE = Command(
 
 _CHECK = {"metavar": "METRIC=NUMBER", "action": "append", "default": []}
 GATE = Command(
-    "gates",
+    "comparisons",
     "gate",
     "Checks a submission against limits and a baseline; the exit status is 3 where a check is not passed.",
     (

@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 # The thresholds of the match tables that `ap --out` keeps; all ten would take ten times the space.
 KEPT_THRESHOLDS = (0.5, 0.75)
 
-# The numbers of a category in the JSON of `ap`.
-OF_CATEGORIES = ("AP", "AP50", "AP75")
-
 
 def validate(submission: Submission, truth: Path | None, sequences: str | None) -> Answer:
     """Reports every problem of a submission, or that there is none."""
@@ -109,9 +106,11 @@ def ap(truth: Path, results: Submission, keypoints: bool, max_detections: int | 
 
 def _by_category(categories: pd.DataFrame) -> dict[str, dict[str, float | None]]:
     """The numbers of each category by its name; nothing without categories, of which the table has a null one."""
-    rows = plain_rows(columns_of(categories).select(["category", *OF_CATEGORIES]))
+    from ..scoring.ap.numbers import DEFAULT
+
+    rows = plain_rows(columns_of(categories).select(["category", *DEFAULT]))
     named = [row for row in rows if row["category"] is not None]
-    return {str(row["category"]): {name: row[name] for name in OF_CATEGORIES} for row in named}
+    return {str(row["category"]): {name: row[name] for name in DEFAULT} for row in named}
 
 
 def _official_line(number: Number, value: float | None) -> str:

@@ -9,6 +9,9 @@ from typing import TextIO
 
 from ..support.errors import InputError, SliceError, first_line, lacks_memory
 
+# The count of problems that most commands print.
+MOST_PRINTED = 10
+
 
 def one_line(text: str) -> str:
     """Escapes line breaks and other unprintable characters of keys and paths, so that the text stays on one line.
@@ -44,10 +47,6 @@ def _encodable(text: str, encoding: str) -> str:
         return text
     except UnicodeEncodeError:
         return "".join(char if char.encode(encoding, "ignore") else json.dumps(char)[1:-1] for char in text)
-
-
-# The count of problems that most commands print.
-MOST_PRINTED = 10
 
 
 class WrongUsage(Exception):

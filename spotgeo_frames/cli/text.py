@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..scoring.registry import METRICS, SLICED, Metric, defined
@@ -55,16 +56,15 @@ def overview(row: Mapping[str, Any]) -> str:
         if metric.written != "count" and metric.is_defined(by_similarity)
     ]
     width = max(len(metric.label) for metric in metrics)
-    lines = [
-        f"  {metric.label:<{width}} {number_text(row[metric.name], ',.4f'):>14}   {_unit_and_formula(metric)}"
-        for metric in metrics
-    ]
+    lines = [_line(metric, row[metric.name], width) for metric in metrics]
     return "\n".join([counts, "", f"  {outcomes}", "", *lines])
 
 
-def _unit_and_formula(metric: Metric) -> str:
-    """The unit of a metric, if it has one, and its formula."""
-    return f"{metric.unit}, {metric.formula}" if metric.unit else metric.formula
+def _line(metric: Metric, value: float, width: int) -> str:
+    """The line of a metric: its label, its value, its unit and its formula."""
+    number = number_text(value, ",.4f")
+    formula = f"{metric.unit}, {metric.formula}" if metric.unit else metric.formula
+    return f"  {metric.label:<{width}} {number:>14}   {formula}"
 
 
 def slice_text(table: pd.DataFrame, columns: Sequence[str]) -> str:
@@ -83,22 +83,20 @@ def comparison_text(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
     """Formats the leaderboard and the differences of a comparison as aligned text."""
     import pandas as pd
 
-    # Both know the metrics of tracks, which `score` need not.
-    from ..presentation.drawing.wording import title
-    from ..tracking.registry import headlines
+    from ..presentation.drawing.wording import BOARD, title  # it knows the metrics of tracks, which `score` need not
 
     undefined = {name for name, metric in METRICS.items() if not metric.is_defined("loc_a" in board)}
-    # The first that a leaderboard has is the one that it ranks by.
-    first, *others = (name for name in headlines() if name in board and name not in undefined)
+    first, *others = (name for name in BOARD if name in board and name not in undefined)
     by = _named(board, [str(column) for column in board.columns[: board.columns.get_loc("rank")]])
     count = "n_sequences" if "n_sequences" in board else "n_frames"
+    forms = {"kelvins_mse": ",.1f"}
     ranking = {
         "rank": board["rank"],
         "name": board["name"].map(one_line),
         title(first): board[first].map(number_text),
         "from": board[f"{first}_low"].map(number_text),
         "to": board[f"{first}_high"].map(number_text),
-        **{title(name): board[name].map(_one_decimal if name == "kelvins_mse" else number_text) for name in others},
+        **{title(name): board[name].map(partial(number_text, written=forms.get(name, ".4f"))) for name in others},
         "apart from next": board["apart_from_next"].map({True: "yes", False: "no"}).fillna("-"),
         count: board[count],
     }
@@ -129,10 +127,6 @@ def comparison_text(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
 def _named(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     """Columns of names and bins as text on one line each."""
     return bins_as_text(table)[list(columns)].map(lambda value: one_line(f"{value}"))
-
-
-def _one_decimal(value: float) -> str:
-    return number_text(value, ",.1f")
 
 
 def costs_text(costs: pd.DataFrame) -> str:

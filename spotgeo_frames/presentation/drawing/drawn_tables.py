@@ -20,7 +20,8 @@ from ...support.texts import bins_as_text, label
 from ...tables.arrow import as_pandas
 from ...tables.checks import check_matches
 from ...tables.match_sides import check_coordinates
-from ...tables.schema import FN, PREFIXES, SIDE_PREFIXES, TP, registered_name
+from ...tables.messages import counted
+from ...tables.schema import FN, PREFIXES, TP
 from ...tables.table import Table
 from .wording import unit_of_distances
 
@@ -96,10 +97,16 @@ def count_to_draw(count: Any, name: str, who: Who) -> int:
     return int(count)
 
 
+def names_of_rows(table: pd.DataFrame, who: str) -> pd.Series:
+    """The name of each row's submission as text; raises InputError, which begins with `who`, if one is null."""
+    if n_null := int(table["submission"].isna().sum()):
+        raise InputError(f"{who}: column submission: {counted(n_null, 'row')} null; name each submission")
+    return table["submission"].map(label).astype(object)
+
+
 def check_offsets(matches: pd.DataFrame, who: Who) -> None:
     """Raises InputError if a match table lacks the coordinates of truths or of predictions."""
-    plain = [prefix for prefix in SIDE_PREFIXES if registered_name(matches, prefix) is None]
-    columns = [f"{prefix}{axis}" for prefix in plain for axis in "xy"]
+    columns = [f"{side}_{axis}" for side in ("truth", "predicted") for axis in "xy"]
     check_columns(matches, columns, "a match table with coordinates", who)
 
 

@@ -29,6 +29,28 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+# The left, right, bottom and top (px) of what a panel shows.
+Area = tuple[float, float, float, float]
+
+MOST_COLUMNS = 4
+
+# The width of a panel, and the height of its title and axis, in inches; the height of its plane follows from its area.
+WIDTH = 2.9
+TITLE = 0.75
+LEGEND = 0.5
+
+# The least width of a figure, in inches, which its legend needs.
+NARROWEST = 6.4
+
+# The height of a plane as a share of its width, at least and at most.
+FLATTEST, STEEPEST = 0.4, 1.4
+
+# The room for marks around the area of a panel, as a share of its longer side.
+ROOM = 0.03
+
+# The size of markers in panels as a share of that in a single frame.
+SMALL = 0.65
+
 
 def frame(matches: Table, sequence: Any, frame: int, ax: Axes | None = None, picture: Any = None) -> Axes:
     """Draws one frame: its truths, its predictions, and a line between each truth and its matched prediction.
@@ -245,29 +267,6 @@ def _check_key(table: pd.DataFrame, column: str, value: Any) -> None:
         raise InputError(
             f"plots: {column} is {value!r}, a {type(value).__name__}; the {column}s of the table are {kind}"
         )
-
-
-# The left, right, bottom and top (px) of what a panel shows.
-Area = tuple[float, float, float, float]
-
-MOST_COLUMNS = 4
-
-# The width of a panel, and the height of its title and axis, in inches; the height of its plane follows from its area.
-WIDTH = 2.9
-TITLE = 0.75
-LEGEND = 0.5
-
-# The least width of a figure, in inches, which its legend needs.
-NARROWEST = 6.4
-
-# The height of a plane as a share of its width, at least and at most.
-FLATTEST, STEEPEST = 0.4, 1.4
-
-# The room for marks around the area of a panel, as a share of its longer side.
-ROOM = 0.03
-
-# The size of markers in panels as a share of that in a single frame.
-SMALL = 0.65
 
 
 def draw_panels(

@@ -48,6 +48,13 @@ DAMAGED = (OSError, ValueError, SyntaxError, EOFError, struct.error, zlib.error)
 
 Size = tuple[int, int]
 
+# The count of colours of a pixel: grey, or red, green and blue, which may have opacity as a fourth.
+COLORS = (3, 4)
+
+
+class NoPicture(Exception):
+    """A frame has no picture that can be drawn; the text says why."""
+
 
 def picture_names(folder: Path, sequence: Any, frame: Any, file_name: str | None = None) -> list[str]:
     """The names that the picture of a frame may have in its folder, those to prefer first."""
@@ -80,63 +87,63 @@ def _seqinfo(folder: Path, sequence: str) -> Mapping[str, str]:
     return ini_section(path, "Sequence")
 
 
-def suitable_picture(folder: Path, names: list[str], most_x: float, most_y: float) -> tuple[Path, Size] | str:
-    """The first of these files of a folder that there is, and its size (px); or a text that says why none is suitable.
+def suitable_picture(folder: Path, names: list[str], most_x: float, most_y: float) -> tuple[Path, Size]:
+    """The first of these files of a folder that there is, and its size (px); raises NoPicture if none is suitable.
 
     `most_x` and `most_y` are the greatest x and y (px) of the truths, which lie within the picture.
     """
     for name in names:
         if not all(map(is_file_name, name.split("/"))):
-            return f"{name!r} can be no file of a folder"
+            raise NoPicture(f"{name!r} can be no file of a folder")
         path = folder / name
         try:
             is_inside = path.is_file() and path.resolve().is_relative_to(folder.resolve())
             if path.is_file() and not is_inside:
-                return f"{path}: lies outside of {folder}"
+                raise NoPicture(f"{path}: lies outside of {folder}")
         except (OSError, ValueError, RuntimeError) as error:
             check_memory(error, path)
-            return f"{path}: cannot be read: {error}"
+            raise NoPicture(f"{path}: cannot be read: {error}") from None
         if is_inside:
             size = picture_size(path)
-            if isinstance(size, str):
-                return size
-            problem = size_problem(size, most_x, most_y)
-            return f"{path}: {problem}" if problem else (path, size)
-    return f"{folder / names[0]}: there is no such file"
+            check_size(str(path), size, most_x, most_y)
+            return path, size
+    raise NoPicture(f"{folder / names[0]}: there is no such file")
 
 
-def picture_size(path: Path) -> Size | str:
-    """The width and height of a picture (px), or a text that says why it cannot be read."""
+def picture_size(path: Path) -> Size:
+    """The width and height of a picture (px); raises NoPicture if it cannot be read."""
     from PIL import Image
 
     try:
         with warnings.catch_warnings(action="ignore"), _opened(path) as image:
             return image.size
     except FileNotFoundError:
-        return f"{path}: there is no such file"
+        raise NoPicture(f"{path}: there is no such file") from None
     except (*DAMAGED, Image.DecompressionBombError) as error:
-        return f"{path}: cannot be read: {error}"
+        raise NoPicture(f"{path}: cannot be read: {error}") from None
 
 
-def size_problem(size: Size, most_x: float, most_y: float) -> str | None:
-    """Says why a picture of this size (px) cannot be drawn behind truths up to this x and y (px); None if it can."""
+def check_size(name: str, size: Size, most_x: float, most_y: float) -> None:
+    """Raises NoPicture if a picture of this size (px) cannot be drawn behind truths up to this x and y (px)."""
     width, height = size
     if width * height > MOST_PIXELS:
-        return f"has {width} x {height} pixels, too many to draw"
+        raise NoPicture(f"{name}: has {width} x {height} pixels, too many to draw")
     if most_x > width * (1 + OUTSIDE) or most_y > height * (1 + OUTSIDE):
-        return f"is {width} x {height} px, too small for its truths"
-    return None
+        raise NoPicture(f"{name}: is {width} x {height} px, too small for its truths")
 
 
 def decoded_picture(path: Path) -> Any:
-    """Decodes a picture as one of Pillow with 8 bits, grey or coloured; raises one of DAMAGED if that fails."""
+    """Decodes a picture as one of Pillow with 8 bits, grey or coloured; raises NoPicture if that fails."""
     from PIL import Image
 
-    with warnings.catch_warnings(action="ignore"), _opened(path) as image:
-        image.load()
-        if image.mode in ("I", "F") or image.mode.startswith("I;"):
-            return Image.fromarray(stretched(np.asarray(image, np.float64)))
-        return image.convert("L" if image.mode in ("1", "L", "LA") else "RGB")
+    try:
+        with warnings.catch_warnings(action="ignore"), _opened(path) as image:
+            image.load()
+            if image.mode in ("I", "F") or image.mode.startswith("I;"):
+                return Image.fromarray(stretched(np.asarray(image, np.float64)))
+            return image.convert("L" if image.mode in ("1", "L", "LA") else "RGB")
+    except DAMAGED as error:
+        raise NoPicture(f"{path}: cannot be read: {error}") from None
 
 
 def missing_pictures(wrong: list[str], n_frames: int) -> str | None:
@@ -148,7 +155,7 @@ def missing_pictures(wrong: list[str], n_frames: int) -> str | None:
 
 
 def small_picture(path: Path) -> Any:
-    """Decodes a picture and scales it down if it is large; raises one of DAMAGED if that fails."""
+    """Decodes a picture and scales it down if it is large; raises NoPicture if that fails."""
     picture = decoded_picture(path)
     picture.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
     return picture
@@ -176,10 +183,6 @@ def _opened(path: Path) -> Any:
     return Image.open(path, formats=FORMATS)
 
 
-# The count of colours of a pixel: grey, or red, green and blue, which may have opacity as a fourth.
-COLORS = (3, 4)
-
-
 class Behind(NamedTuple):
     """A picture: its pixels, of 8 bits, (height, width) or (height, width, colours), and its width and height in px.
 
@@ -201,23 +204,18 @@ def picture_behind(picture: Any, rows: pd.DataFrame) -> Behind:
 
     Raises InputError if it is missing, damaged, too large, too small for the truths of the frame, or no picture.
     """
-    if isinstance(picture, str | os.PathLike):
-        path = Path(picture)
-        name, size = str(path), picture_size(path)
-    else:
-        name = "the array"
-        size = _size_of_array(picture)
-    problem = f"plots: picture: {size}" if isinstance(size, str) else None
-    if isinstance(size, tuple) and (wrong := size_problem(size, *_farthest(rows))):
-        problem = f"plots: picture: {name}: {wrong}"
-    if problem or isinstance(size, str):
-        raise InputError(f"{problem}; give a PNG or JPEG, or an array of pixels, of this frame")
-    if not isinstance(picture, str | os.PathLike):
-        return Behind(_eight_bits(np.asarray(picture)), size)
+    path = Path(picture) if isinstance(picture, str | os.PathLike) else None
     try:
-        return Behind(np.asarray(decoded_picture(path)), size)
-    except DAMAGED as error:
-        raise InputError(f"plots: picture: {name}: cannot be read: {error}") from None
+        size = _size_of_array(picture) if path is None else picture_size(path)
+        check_size("the array" if path is None else str(path), size, *_farthest(rows))
+    except NoPicture as error:
+        problem = f"plots: picture: {error}; give a PNG or JPEG, or an array of pixels, of this frame"
+        raise InputError(problem) from None
+    try:
+        pixels = _eight_bits(np.asarray(picture)) if path is None else np.asarray(decoded_picture(path))
+    except NoPicture as error:
+        raise InputError(f"plots: picture: {error}") from None
+    return Behind(pixels, size)
 
 
 def pictures_behind(images: Any, frames: list[pd.DataFrame]) -> tuple[list[Behind | None], str | None]:
@@ -230,10 +228,16 @@ def pictures_behind(images: Any, frames: list[pd.DataFrame]) -> tuple[list[Behin
     folder = Path(images) if isinstance(images, str | os.PathLike) else None
     if folder is None or not folder.is_dir():
         raise InputError(f"plots: images: {images!r} is no folder of pictures; give one that has SEQUENCE/FRAME.png")
-    found = [_from_folder(folder, rows) for rows in frames]
-    text = missing_pictures([problem for problem in found if isinstance(problem, str)], len(frames))
-    warning = None if text is None else f"plots: {text}"
-    return [None if isinstance(picture, str) else picture for picture in found], warning
+    found, wrong = list[Behind | None](), list[str]()
+    for rows in frames:
+        try:
+            picture, size = picture_of_frame(folder, rows)
+            found.append(Behind(np.asarray(picture), size))
+        except NoPicture as error:
+            found.append(None)
+            wrong.append(str(error))
+    text = missing_pictures(wrong, len(frames))
+    return found, None if text is None else f"plots: {text}"
 
 
 def noted_size(rows: pd.DataFrame) -> Size | None:
@@ -245,25 +249,13 @@ def noted_size(rows: pd.DataFrame) -> Size | None:
     return (int(width), int(height)) if 1 <= width < np.inf and 1 <= height < np.inf else None
 
 
-def picture_of_frame(folder: Path, rows: pd.DataFrame) -> tuple[Any, Size] | str:
-    """The picture of the frame of these rows, made small, with the size (px) of its file; or why there is none."""
+def picture_of_frame(folder: Path, rows: pd.DataFrame) -> tuple[Any, Size]:
+    """The picture of the frame of these rows, made small, with the size (px) of its file; raises NoPicture."""
     names = pd.concat([rows[column] for column in NAMING if column in rows] or [pd.Series(dtype=object)]).dropna()
     file_name = str(names.iloc[0]) if len(names) else None
     sequence, frame = (rows[column].iloc[0] for column in ("sequence", "frame"))
-    found = suitable_picture(folder, picture_names(folder, sequence, frame, file_name), *_farthest(rows))
-    if isinstance(found, str):
-        return found
-    path, size = found
-    try:
-        return small_picture(path), size
-    except DAMAGED as error:
-        return f"{path}: cannot be read: {error}"
-
-
-def _from_folder(folder: Path, rows: pd.DataFrame) -> Behind | str:
-    """The picture of a frame from a folder; or a text that says why there is none."""
-    found = picture_of_frame(folder, rows)
-    return found if isinstance(found, str) else Behind(np.asarray(found[0]), found[1])
+    path, size = suitable_picture(folder, picture_names(folder, sequence, frame, file_name), *_farthest(rows))
+    return small_picture(path), size
 
 
 def _farthest(rows: pd.DataFrame) -> tuple[float, float]:
@@ -272,18 +264,19 @@ def _farthest(rows: pd.DataFrame) -> tuple[float, float]:
     return float(x), float(y)
 
 
-def _size_of_array(given: Any) -> Size | str:
-    """The width and height of an array of pixels, or a text that says why it is none."""
+def _size_of_array(given: Any) -> Size:
+    """The width and height of an array of pixels; raises NoPicture if it is none."""
     try:
         pixels = np.asarray(given)
     except (ValueError, TypeError) as error:
-        return f"cannot be read as an array: {error}"
+        raise NoPicture(f"cannot be read as an array: {error}") from None
     if pixels.ndim == 0:
-        return f"is of type {type(given).__name__}"
+        raise NoPicture(f"is of type {type(given).__name__}")
     if not (pixels.ndim == 2 or (pixels.ndim == 3 and pixels.shape[2] in COLORS)) or not pixels.size:
-        return f"has the shape {pixels.shape}; (height, width), or with 3 or 4 colours as a third number, is needed"
+        needed = "(height, width), or with 3 or 4 colours as a third number, is needed"
+        raise NoPicture(f"has the shape {pixels.shape}; {needed}")
     if pixels.dtype.kind not in "buif":
-        return f"is of type {pixels.dtype}; numbers are needed"
+        raise NoPicture(f"is of type {pixels.dtype}; numbers are needed")
     return pixels.shape[1], pixels.shape[0]
 
 

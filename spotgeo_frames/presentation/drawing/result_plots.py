@@ -22,6 +22,20 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+# The units of the columns of objects that have one.
+UNITS = {"x": "px", "y": "px", "w": "px", "h": "px", "area": "px²"}
+
+# The count of points of a curve.
+POINTS = 200
+
+# The most categories whose lines have colours and names; those with the lowest average precision are the ones to see.
+MOST_NAMED = 8
+
+# The most categories whose counts are written into the cells of a confusion table.
+MOST_WRITTEN = 20
+
+BACKGROUND = "background"
+
 
 def metric_by_slice(intervals: Table, ax: Axes | None = None, metric: str | None = None) -> Axes:
     """Draws a metric of each slice as a point, with its confidence interval as a bar.
@@ -258,13 +272,6 @@ def _points_with_bars(ax: Axes, names: list[str], rows: pd.DataFrame, few: np.nd
     ax.margins(y=0.5 / max(len(names), 1))
 
 
-# The units of the columns of objects that have one.
-UNITS = {"x": "px", "y": "px", "w": "px", "h": "px", "area": "px²"}
-
-# The count of points of a curve.
-POINTS = 200
-
-
 def detection_limit(found: DetectionLimit, ax: Axes | None = None) -> Axes:
     """Draws recall in bins of a column, the logistic curve, and the values where it is 50% and 90%.
 
@@ -338,15 +345,6 @@ def _draw(ax: Axes, bins: pd.DataFrame, limits: pd.DataFrame, name: str, line: t
     ax.plot(value, recall, style, color=color, label=f"{name}, logistic curve")
     ax.hlines(told["recall"], told["low"].fillna(value[0]), told["high"].fillna(value[-1]), color=color, linewidth=3)
     ax.plot(told["estimate"], told["recall"], marker, color=color, markeredgecolor="white", markersize=9)
-
-
-# The most categories whose lines have colours and names; those with the lowest average precision are the ones to see.
-MOST_NAMED = 8
-
-# The most categories whose counts are written into the cells of a confusion table.
-MOST_WRITTEN = 20
-
-BACKGROUND = "background"
 
 
 def precision_recall(curve: Table, ax: Axes | None = None, threshold: float | None = None) -> Axes:

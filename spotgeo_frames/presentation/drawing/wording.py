@@ -7,9 +7,17 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from ...matching.rule import Rule
-from ...scoring.registry import Metric
+from ...scoring.ap.numbers import DEFAULT as AP_HEADLINE
+from ...scoring.registry import RANKING, Metric
 from ...support.texts import label
 from ...tracking.registry import known_metric
+from ...tracking.results import HEADLINE as TRACK_HEADLINE
+
+# The headline numbers of results, first those that rank: of average precision (AR is that of poses), tracks and poses.
+RESULT_HEADLINE = (*AP_HEADLINE, "AR100", "AR", *TRACK_HEADLINE)
+
+# The headline numbers of leaderboards; the first that a leaderboard has is the one that it ranks by.
+BOARD = (*AP_HEADLINE, *TRACK_HEADLINE, *RANKING)
 
 # Suffixes of columns: the text that follows the metric's label, and the text that precedes its name in a definition.
 SUFFIXES = {
@@ -21,6 +29,28 @@ SUFFIXES = {
     "_cross_validated_high": (" cross-validated to", "upper bound of the cross-validated "),
     "_gain": (" gained", "gain, over the present value, of "),
     "_corrected": (" corrected", "after the correction, or null where that cannot be computed: "),
+}
+
+# The names of similarities that people know by another name.
+SIMILARITIES = {"iou": "IoU", "oks": "OKS", "point": "point similarity", "keypoint": "keypoint similarity"}
+LIMITS = {
+    "epsilon": "epsilon, {}: errors up to it count as 0",
+    "tau": "tau, {}: farther is no hit",
+    "threshold": "threshold, {}: less is no hit",
+    "head_sizes": "{} head sizes: farther is no hit",
+}
+KINDS = {
+    "taken": "a miss with a prediction {near}, which was matched with another truth",
+    "lost": "a miss with no prediction near",
+    "mislocated": "a miss and a false alarm {nearly}: detected, but in the wrong place",
+    "confused": "a miss or a false alarm with an object of another category {near}",
+    "confused_and_mislocated": "a miss and a false alarm of different categories {nearly}",
+    "duplicate": "a false alarm with a truth {near}, which was matched with another prediction",
+    "background": "a false alarm with no truth near",
+    "no_truth_in_frame": "a false alarm in a frame without truth",
+    "switch": "a truth that is matched with another predicted identity than before",
+    "gap": "a truth that is missed between two frames in which it is matched; its misses are counted above, too",
+    "all": "all kinds together; only the {measure} of the true positives remains",
 }
 
 
@@ -93,29 +123,6 @@ def definition(metric: Metric) -> str:
 def arrow(metric: Metric) -> str:
     """The direction that is better: ↑ or ↓, or an empty text for counts."""
     return "" if metric.higher_is_better is None else "↑" if metric.higher_is_better else "↓"
-
-
-# The names of similarities that people know by another name.
-SIMILARITIES = {"iou": "IoU", "oks": "OKS", "point": "point similarity", "keypoint": "keypoint similarity"}
-LIMITS = {
-    "epsilon": "epsilon, {}: errors up to it count as 0",
-    "tau": "tau, {}: farther is no hit",
-    "threshold": "threshold, {}: less is no hit",
-    "head_sizes": "{} head sizes: farther is no hit",
-}
-KINDS = {
-    "taken": "a miss with a prediction {near}, which was matched with another truth",
-    "lost": "a miss with no prediction near",
-    "mislocated": "a miss and a false alarm {nearly}: detected, but in the wrong place",
-    "confused": "a miss or a false alarm with an object of another category {near}",
-    "confused_and_mislocated": "a miss and a false alarm of different categories {nearly}",
-    "duplicate": "a false alarm with a truth {near}, which was matched with another prediction",
-    "background": "a false alarm with no truth near",
-    "no_truth_in_frame": "a false alarm in a frame without truth",
-    "switch": "a truth that is matched with another predicted identity than before",
-    "gap": "a truth that is missed between two frames in which it is matched; its misses are counted above, too",
-    "all": "all kinds together; only the {measure} of the true positives remains",
-}
 
 
 def measure_name(rule: Rule) -> str:

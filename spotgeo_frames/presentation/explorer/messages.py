@@ -16,12 +16,15 @@ from ...matching.noted_rule import distance_rule
 from ...support.errors import InputError
 from ...tables.schema import measure_of
 from ..drawing.drawn_tables import together
-from ..drawing.pictures import as_webp, extent_of, picture_of_frame
+from ..drawing.pictures import NoPicture, as_webp, extent_of, picture_of_frame
 from ..drawing.wording import SIMILARITIES, measure_title
 from ..viewer.packing import Text, column_of, packed_table, valid_text
 from ..viewer.places import decimals, visible
 from ..viewer.view import SIDES, View, view_of
 from .contents import COUNTS, Contents, positions_by_table
+
+# What messages show of a value.
+LONGEST_SHOWN = 60
 
 
 class Message(NamedTuple):
@@ -70,11 +73,12 @@ def picture(contents: Contents, folder: Path, frame: int) -> Message:
     rows = contents.in_order[contents.frame_rows[frame] : contents.frame_rows[frame + 1]]
     positions = positions_by_table(contents, rows)
     tables = [one.matches.take(at) for one, at in zip(contents.given.values(), positions, strict=True)]
-    found = picture_of_frame(folder, pd.concat([table for table in tables if len(table)]))
-    if isinstance(found, str):
-        return Message({"problem": valid_text(found)}, [])
-    left, right, bottom, top = extent_of(found[1])
-    return Message({"left": left, "right": right, "top": top, "bottom": bottom}, [as_webp(found[0])])
+    try:
+        small, size = picture_of_frame(folder, pd.concat([table for table in tables if len(table)]))
+    except NoPicture as error:
+        return Message({"problem": valid_text(str(error))}, [])
+    left, right, bottom, top = extent_of(size)
+    return Message({"left": left, "right": right, "top": top, "bottom": bottom}, [as_webp(small)])
 
 
 def passing(contents: Contents, passes: Sequence[np.ndarray]) -> Message:
@@ -137,10 +141,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _plain(each) for name, each in value.items()}
     return [_plain(each) for each in value] if isinstance(value, list) else int(value)
-
-
-# What messages show of a value.
-LONGEST_SHOWN = 60
 
 
 def message_of(content: Any) -> Mapping[str, Any]:

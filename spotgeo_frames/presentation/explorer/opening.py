@@ -9,23 +9,56 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...geometries.points import with_places
 from ...scoring.ap.result import AveragePrecision
 from ...scoring.ap.tables import match_tables
 from ...scoring.sequence_sums import is_result
 from ...support.errors import InputError
 from ...support.packages import check_extra
 from ...support.pandas_tables import own_copy
-from ...support.texts import label
 from ...tables.arrow import as_pandas
 from ...tables.checks import check_matches
 from ...tables.kinds import TableKind, kind_of
-from ...tables.messages import counted, missing, several_thresholds
+from ...tables.messages import missing, several_thresholds
 from ...tables.schema import FRAME_KEY, SIDE_PREFIXES, is_of_precision, measure_of
 from ...tables.table import Table
+from ..drawing.drawn_tables import names_of_rows
 
 if TYPE_CHECKING:
     from .widget import Explorer
+
+
+# Of average precision, the match table at this threshold is shown, if it has one.
+THRESHOLD = 0.5
+
+# The name of a match table that was given alone.
+ALONE = "matches"
+
+COORDINATES = [f"{prefix}{axis}" for prefix in SIDE_PREFIXES for axis in "xy"]
+
+# The column that names the match tables that were put together as one.
+SUBMISSION = "submission"
+
+# What names an object on each side.
+OBJECTS = ("truth_object", "predicted_object")
+
+
+class Given(NamedTuple):
+    """A match table that was given.
+
+    Attributes
+    ----------
+    table
+        The table with the index, the columns and the types of columns that it was given with; of polars and pyarrow, as
+        pandas.
+    kind
+        The kind of table that it was given as.
+    matches
+        The same rows as a checked match table.
+    """
+
+    table: pd.DataFrame
+    kind: TableKind
+    matches: pd.DataFrame
 
 
 def explore(
@@ -104,40 +137,6 @@ def explore(
     return Explorer(contents_of(given_tables(x)), folder)
 
 
-# Of average precision, the match table at this threshold is shown, if it has one.
-THRESHOLD = 0.5
-
-# The name of a match table that was given alone.
-ALONE = "matches"
-
-COORDINATES = [f"{prefix}{axis}" for prefix in SIDE_PREFIXES for axis in "xy"]
-
-# The column that names the match tables that were put together as one.
-SUBMISSION = "submission"
-
-# What names an object on each side.
-OBJECTS = ("truth_object", "predicted_object")
-
-
-class Given(NamedTuple):
-    """A match table that was given.
-
-    Attributes
-    ----------
-    table
-        The table with the index, the columns and the types of columns that it was given with; of polars and pyarrow, as
-        pandas.
-    kind
-        The kind of table that it was given as.
-    matches
-        The same rows as a checked match table.
-    """
-
-    table: pd.DataFrame
-    kind: TableKind
-    matches: pd.DataFrame
-
-
 def given_tables(x: Any) -> dict[str, Given]:
     """The match tables of `x` by name: one, or a dict or a list of several, or results that have match tables.
 
@@ -171,11 +170,7 @@ def _by_submission(one: Given) -> dict[str, Given]:
     """A match table of several submissions, put together with a column `submission`, as one table of each."""
     if SUBMISSION not in one.matches:
         return {ALONE: one}
-    column = one.matches[SUBMISSION]
-    if column.isna().any():
-        n_rows = counted(int(column.isna().sum()), "row")
-        raise InputError(f"explore: x: column {SUBMISSION}: {n_rows} null; name each submission")
-    names = column.map(label).astype(object)
+    names = names_of_rows(one.matches, "explore: x")
     rows = {name: np.flatnonzero(names == name) for name in names.unique()}
     table, matches = one.table, one.matches.drop(columns=SUBMISSION)
     if len(rows) > 1:  # else no other column will say it
@@ -199,7 +194,7 @@ def _given(x: Any, name: str) -> Given:
         table, kind = as_pandas(given, name), kind_of(given)
         if isinstance(given, pd.DataFrame):
             table = own_copy(given)
-    matches = with_places(_checked(table, name))
+    matches = _checked(table, name)
     absent = [column for column in (*COORDINATES, *OBJECTS) if column not in matches]
     lacking = [missing(name, column, matches.columns, "match() makes it") for column in absent]
     if lacking:

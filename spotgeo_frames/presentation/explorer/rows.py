@@ -23,6 +23,10 @@ from .conditions import NAME, passing_condition
 from .contents import Contents
 from .opening import OBJECTS, Given
 
+TAGS = "explore: tags"
+
+TAKEN = "a condition as text, a filtered table, a Series of true and false, or None is needed"
+
 
 def row_keys_of(contents: Contents) -> pd.DataFrame:
     """The keys of all rows; with a column `submission` where there are several match tables."""
@@ -71,9 +75,6 @@ def packed(tables: Sequence[pd.DataFrame]) -> list[np.ndarray]:
     return [pack(codes, spans) for codes in zip(*columns, strict=True)]
 
 
-TAGS = "explore: tags"
-
-
 class Tags(NamedTuple):
     """The tags of rows of match tables.
 
@@ -120,9 +121,6 @@ def tags_in(contents: Contents, given: Any) -> Tags:
     of_rows = {int(row): texts[at] for at, row in enumerate(rows) if is_known[at]}
     lost = named.assign(tag=pd.Series(texts, named.index, dtype=TEXT))[~is_known]
     return Tags(of_rows, lost if len(lost) else None)
-
-
-TAKEN = "a condition as text, a filtered table, a Series of true and false, or None is needed"
 
 
 def passing_rows(contents: Contents, given: Any) -> list[np.ndarray]:

@@ -47,6 +47,22 @@ ENDINGS = (".parquet", ".json")
 
 AGAIN = "save the result again, in another folder"
 
+# The results of several tables, each with the room that exports it.
+RESULTS: dict[str, ModuleType] = {
+    "Annotations": tables,
+    "AveragePrecision": scoring,
+    "TrackResult": tracking,
+    "PoseResult": tracking,
+    "Comparison": analysis,
+    "Sweep": analysis,
+    "NonInferiority": analysis,
+    "DetectionLimit": analysis,
+    "Calibration": analysis,
+}
+
+# The results that are one table, each with the name of that table.
+SINGLE = {"match table": "matches", "table": "table"}
+
 
 class Head(msgspec.Struct):
     """What the manifest of every version begins with."""
@@ -174,23 +190,6 @@ def _is_own_name(name: str) -> bool:
     """Whether a name can be that of a file that was written to the folder itself; none of these is hidden."""
     is_plain = PureWindowsPath(name).name == name and "\0" not in name and not name.startswith(".")
     return is_plain and name.endswith(ENDINGS) and name != MANIFEST
-
-
-# The results of several tables, each with the room that exports it.
-RESULTS: dict[str, ModuleType] = {
-    "Annotations": tables,
-    "AveragePrecision": scoring,
-    "TrackResult": tracking,
-    "PoseResult": tracking,
-    "Comparison": analysis,
-    "Sweep": analysis,
-    "NonInferiority": analysis,
-    "DetectionLimit": analysis,
-    "Calibration": analysis,
-}
-
-# The results that are one table, each with the name of that table.
-SINGLE = {"match table": "matches", "table": "table"}
 
 
 def save(x: Table | NamedTuple, folder: str | Path) -> None:

@@ -215,10 +215,7 @@ def _evaluation_and_page(
     evaluate_all: Callable[[], Evaluation], about: Sequence[tuple[str, str]]
 ) -> tuple[Evaluation, list[Section], str]:
     """Evaluates; returns the evaluation, the sections of the report, and its page."""
-    from .html.document import (
-        page,  # imported here, because this needs the extra and is slow to import
-        vega_script,
-    )
+    from .html.document import page, vega_script  # imported here, because these need the extra and are slow to import
     from .sections import sections_of
     from .sections.headline import heading, lead
 

@@ -4,7 +4,8 @@ Tables with rows of several submissions have a categorical column `submission`, 
 """
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,7 +14,6 @@ import pandas as pd
 from ...analysis.certainty.comparison import Comparison, compare
 from ...analysis.certainty.uncertainty import interval_table
 from ...analysis.errors.error_kinds import diagnose
-from ...matching.matcher import matched_by
 from ...matching.rule import Rule
 from ...matching.words import Words
 from ...scoring.ap.result import AveragePrecision, average_precision
@@ -25,21 +25,16 @@ from ...support.errors import InputError, SliceError
 from ...support.work import progress
 from ...tables.annotations import Annotations
 from ...tables.bins import CheckedBins
-from ...tables.match_tables import match_columns, match_dataframe
+from ...tables.match_tables import match_columns
 from ...tables.selections import By, binned_together, check_column
 from ...tracking.poses import PoseResult
-from ...tracking.results import HEADLINE as TRACK_HEADLINE
 from ...tracking.results import Evaluated, evaluated, matches_of
 from ...tracking.tracks import TrackResult
 from ..drawing.drawn_tables import together
-from ..drawing.wording import reading
+from ..drawing.wording import RESULT_HEADLINE, reading
 
 # How often a report swaps and draws sequences, and the confidence of its intervals.
 RESAMPLES, CONFIDENCE = 10_000, 0.95
-
-# The headline numbers of results, first those that rank: of average precision (AR is that of poses), tracks and poses.
-PRECISION_HEADLINE = ("AP", "AP50", "AP75", "AR100", "AR")
-RESULT_HEADLINE = (*PRECISION_HEADLINE, *TRACK_HEADLINE)
 
 # The rows of intervals and pairs with numbers of all sequences together, and with means over sequences.
 COMBINED, MACRO = "combined", "macro"
@@ -138,7 +133,7 @@ def evaluate(
     bins, or to None for the values as they are. Raises InputError if the sides do not fit each other, if a submission
     and the truth have neither a frame nor an object, or if no match table has the columns of an entry.
     """
-    results, said = _evaluated(truth, submissions, words, rule, tracks)
+    results, said = _evaluated(truth, submissions, words, tracks)
     matched = {name: matches_of(x) for name, x in results.items()}
     empty = [name for name, table in matched.items() if not len(table)]
     if empty:
@@ -149,7 +144,8 @@ def evaluate(
     said |= {lacking: {*matched}} if lacking else {}
     of_matches = defined([*HEADLINE, *own], not rule.by_distance)
     ranked: Mapping[str, Ranked] = precisions or results
-    of_results = _result_metrics(ranked)
+    first = next(iter(ranked.values()))
+    of_results = [] if isinstance(first, pd.DataFrame) else [name for name in RESULT_HEADLINE if name in first.summary]
     compared, about_pairs = None, list[str]()
     if len(ranked) > 1:
         compared, about_pairs = _compared(ranked, of_results or of_matches, lacking)
@@ -160,6 +156,11 @@ def evaluate(
         kinds.insert(0, ({name: ranked[name] for name in names}, of_results))
     headline, texts = _intervals(kinds, said)
     summary = summary_by(matches, "submission", rule, own)
+    if compared is not None:
+        # The leaderboard of results lacks the F1 of the match tables; both have the same order.
+        board = compared.leaderboard
+        board = board if "f1" in board else board.assign(f1=summary["f1"].to_numpy())
+        compared = compared._replace(leaderboard=_known(board, rule))
     return Evaluation(
         truth=truth,
         submissions={name: submissions[name] for name in names},
@@ -172,29 +173,31 @@ def evaluate(
         cuts=cuts,
         summary=_with_estimates(summary, headline, of_results),
         intervals=headline,
-        compared=compared and compared._replace(leaderboard=_known(_with_f1(compared.leaderboard, summary), rule)),
+        compared=compared,
         warnings=texts,
         about_pairs=about_pairs,
         images=images,
     )
 
 
+@contextmanager
+def _noted(said: Said, name: str, speaker: str = "") -> Iterator[None]:
+    """Adds the texts of all warnings that are given meanwhile, without their `speaker`, as about a submission."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for warning in caught:
+        said.setdefault(str(warning.message).removeprefix(speaker), set()).add(name)
+
+
 def _evaluated(
-    truth: Annotations, submissions: Mapping[str, Annotations], words: Words, rule: Rule, tracks: bool
+    truth: Annotations, submissions: Mapping[str, Annotations], words: Words, tracks: bool
 ) -> tuple[dict[str, Evaluated], Said]:
     """What each submission is evaluated to, and the warnings of that."""
     results, said = dict[str, Evaluated](), Said()
     for name, side in progress(list(submissions.items()), "matching", "submission"):
-        if tracks:
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                results[name] = evaluated(truth, side, words, tracks)
-            texts = [str(warning.message) for warning in caught]
-        else:
-            table, text = matched_by(truth, side, rule)
-            results[name], texts = match_dataframe(table), [] if text is None else [text]
-        for text in texts:
-            said.setdefault(text, set()).add(name)
+        with _noted(said, name):
+            results[name] = evaluated(truth, side, words, tracks)
     return results, said
 
 
@@ -214,11 +217,8 @@ def _precisions(
         return {}
     answer = {}
     for name, side in submissions.items():
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with _noted(said, name, "average_precision: "):
             answer[name] = average_precision(truth, side, rule.name, sigmas=words.sigmas)
-        for warning in caught:
-            said.setdefault(str(warning.message).removeprefix("average_precision: "), set()).add(name)
     return answer
 
 
@@ -230,12 +230,6 @@ def has_scores(submission: Annotations, matches: pd.DataFrame) -> bool:
         and bool(submission.objects["score"].notna().all())
         and bool(matches.loc[predicted, "predicted_score"].notna().all())
     )
-
-
-def _result_metrics(ranked: Mapping[str, Ranked]) -> list[str]:
-    """The headline metrics of results of average precision, tracks or poses; none of match tables."""
-    first = next(iter(ranked.values()))
-    return [] if isinstance(first, pd.DataFrame) else [name for name in RESULT_HEADLINE if name in first.summary]
 
 
 def _own_metrics(matched: Mapping[str, pd.DataFrame]) -> tuple[list[str], str | None]:
@@ -250,11 +244,10 @@ def _compared(results: Mapping[str, Ranked], metrics: Sequence[str], said: str |
 
     That is the warning of few sequences, too, as intervals have it.
     """
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    heard = Said()
+    with _noted(heard, "", "compare: "):
         answer = compare(results, metrics, resamples=RESAMPLES, confidence=CONFIDENCE)
-    few = f"{OF_FEW}: {LITTLE_KNOWN}"
-    texts = [str(warning.message).removeprefix("compare: ").removeprefix(few).removeprefix("; ") for warning in caught]
+    texts = [text.removeprefix(f"{OF_FEW}: {LITTLE_KNOWN}").removeprefix("; ") for text in heard]
     return answer, [text for text in texts if text and text != said]
 
 
@@ -290,11 +283,6 @@ def _with_estimates(summary: pd.DataFrame, intervals: pd.DataFrame, metrics: Seq
     rows = rows_of(intervals, COMBINED)
     columns = {name: rows.loc[rows["metric"] == name, "estimate"].to_numpy() for name in metrics}
     return summary.assign(**columns)[["submission", *columns, *summary.columns.drop("submission")]]
-
-
-def _with_f1(board: pd.DataFrame, summary: pd.DataFrame) -> pd.DataFrame:
-    """A leaderboard with the F1 of the match tables, which those of results lack; both have the same order."""
-    return board if "f1" in board else board.assign(f1=summary["f1"].to_numpy())
 
 
 def matches_of_name(evaluation: Evaluation, name: str) -> pd.DataFrame:

@@ -205,6 +205,9 @@ GEOMETRY = {
     "score": "the score",
 }
 
+# The files that a report may write to its folder of tables, as patterns of names.
+WRITTEN = ("README.md", "by_*.parquet", *(f"{name}.parquet" for name in TABLES))
+
 
 def readme_of(tables: Mapping[str, Kept], rule: Rule, notes: Mapping[str, str]) -> str:
     """The text of the README of tables by their names; `notes` are what the report was made with."""
@@ -267,10 +270,6 @@ def _meaning(column: str, unit: str | None) -> str:
     if side in ("truth", "predicted") and name in GEOMETRY:
         return f"{GEOMETRY[name]} of {of}"
     return f"the column `{in_markdown(name)}` of {of}, or a bin of it"
-
-
-# The files that a report may write to its folder of tables, as patterns of names.
-WRITTEN = ("README.md", "by_*.parquet", *(f"{name}.parquet" for name in TABLES))
 
 
 def kept(tables: Mapping[str, pd.DataFrame], added: str = "") -> dict[str, Kept]:

@@ -26,6 +26,11 @@ SMALLEST = 0.1
 
 SIZES = {"x": "w", "y": "h"}
 
+# By so many units of the last digit a sum of four rounded numbers may be off.
+MOST_STEPS = 3
+
+Numbers = np.ndarray
+
 
 def extents(matches: pd.DataFrame, sequence: np.ndarray, n_sequences: int, tau: float) -> np.ndarray:
     """The left, right, top and bottom (px) of each sequence, (n_sequences, 4), with a margin.
@@ -80,12 +85,6 @@ def _reach(matches: pd.DataFrame, prefix: str, axis: str) -> np.ndarray:
         place = as_numbers(matches[f"{prefix}{axis}_{joint}"])
         near, far = np.fmin(near, place), np.fmax(far, place)
     return np.stack([near, far])
-
-
-# By so many units of the last digit a sum of four rounded numbers may be off.
-MOST_STEPS = 3
-
-Numbers = np.ndarray
 
 
 def rounded_in_bins(

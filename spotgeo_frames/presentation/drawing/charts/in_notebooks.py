@@ -18,7 +18,6 @@ from ....matching.noted_rule import distance_rule
 from ....matching.rule import Rule
 from ....support.errors import InputError
 from ....support.texts import label
-from ....tables.messages import counted
 from ....tables.schema import measure_of
 from ....tables.table import Table
 from .. import drawn_tables
@@ -94,10 +93,7 @@ def of_submissions(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     if "submission" not in table:
         only = pd.Categorical(["submission"] * len(table), categories=["submission"])
         return table.assign(submission=only), ["submission"]  # charts of one submission do not show its name
-    if table["submission"].isna().any():
-        n_rows = int(table["submission"].isna().sum())
-        raise InputError(f"charts: column submission: {counted(n_rows, 'row')} null; name each submission")
-    named = table["submission"].map(label).astype(object)
+    named = drawn_tables.names_of_rows(table, "charts")
     names = list(dict.fromkeys(named))
     return table.assign(submission=pd.Categorical(named, categories=names)), names
 

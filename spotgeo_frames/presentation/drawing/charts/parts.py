@@ -40,6 +40,29 @@ PALE = 0.15
 # The format of axes of differences. It names no decimals, so Vega writes as many as distinct ticks need.
 POINTS = "+%"
 
+Spec = dict[str, Any]
+
+# Colours become variables of the page's style, so charts follow a switch between light and dark without being redrawn.
+VARIABLES = {color: f"var(--series-{position})" for position, color in enumerate(SERIES, 1)}
+VARIABLES |= {INK: "var(--ink)", FAINT: "var(--faint)", HOLLOW: "var(--paper)", NOTHING: "var(--nothing)"}
+
+# The properties that hold colours; whatever else is equal to one, such as a name, is none.
+COLORED = ("color", "fill", "stroke", "range", "symbolStrokeColor")
+
+TEXT = {"labelColor": "var(--ink)", "titleColor": "var(--ink)", "labelFontSize": 12, "titleFontSize": 12}
+CONFIG = {
+    "background": "transparent",
+    "font": "system-ui, sans-serif",
+    "axis": TEXT | {"gridColor": "var(--line)", "domainColor": "var(--faint)", "tickColor": "var(--faint)"},
+    "legend": TEXT
+    | {"orient": "bottom", "columns": 2, "labelLimit": 260, "titleLimit": 400, "symbolSize": 90, "symbolLimit": 0},
+    "view": {"stroke": None},
+    "aria": False,  # to a screen reader a chart is one picture; the page's tables have its numbers
+}
+
+# The longest name of a submission that charts have room for, in characters.
+LONGEST_NAME = 18
+
 
 class Drawing(NamedTuple):
     """A chart without sizes and data, which the page and notebooks add, each in their way.
@@ -147,27 +170,6 @@ def of_picked(chart: Any, names: Sequence[str]) -> Any:
     return chart.transform_filter("datum.submission === picked") if len(names) > 1 else chart
 
 
-Spec = dict[str, Any]
-
-# Colours become variables of the page's style, so charts follow a switch between light and dark without being redrawn.
-VARIABLES = {color: f"var(--series-{position})" for position, color in enumerate(SERIES, 1)}
-VARIABLES |= {INK: "var(--ink)", FAINT: "var(--faint)", HOLLOW: "var(--paper)", NOTHING: "var(--nothing)"}
-
-# The properties that hold colours; whatever else is equal to one, such as a name, is none.
-COLORED = ("color", "fill", "stroke", "range", "symbolStrokeColor")
-
-TEXT = {"labelColor": "var(--ink)", "titleColor": "var(--ink)", "labelFontSize": 12, "titleFontSize": 12}
-CONFIG = {
-    "background": "transparent",
-    "font": "system-ui, sans-serif",
-    "axis": TEXT | {"gridColor": "var(--line)", "domainColor": "var(--faint)", "tickColor": "var(--faint)"},
-    "legend": TEXT
-    | {"orient": "bottom", "columns": 2, "labelLimit": 260, "titleLimit": 400, "symbolSize": 90, "symbolLimit": 0},
-    "view": {"stroke": None},
-    "aria": False,  # to a screen reader a chart is one picture; the page's tables have its numbers
-}
-
-
 def page_spec(drawing: Drawing) -> Spec:
     """The specification of a chart with its data; `usermeta` tells the page's script the ratio and the filters."""
     chart = drawing.chart
@@ -192,10 +194,6 @@ def _with_variables(part: Any, name: str = "") -> Any:
     if isinstance(part, list):
         return [_with_variables(value, name) for value in part]
     return VARIABLES.get(part, part) if name in COLORED and isinstance(part, str) else part
-
-
-# The longest name of a submission that charts have room for, in characters.
-LONGEST_NAME = 18
 
 
 def short_names(names: Sequence[str]) -> list[str]:

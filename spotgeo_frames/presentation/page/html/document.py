@@ -35,6 +35,33 @@ sys.stdout.buffer.write(script.encode())
 # The script, once it is there, by the version of Vega-Lite.
 BUNDLED: dict[str, str] = {}
 
+# The count of rows of a table that the page shows at first.
+ROWS_SHOWN = 25
+
+# The modules of the page's script, each after those that it imports.
+MODULES = [
+    f"page/html/assets/{name}.js"
+    for name in (
+        "match_rows",
+        "filters",
+        "filter_form",
+        "gallery",
+        "links",
+        "frames_section",
+        "tables",
+        "charts",
+        "page",
+    )
+]
+
+# The marks that set the direction of text, with the text that stands for each, such as [U+202E].
+DIRECTION_MARKS = {
+    code: f"[U+{code:04X}]" for code in (0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+}
+
+# Finds any of them, in a twentieth of the time that str.translate takes over a text of megabytes.
+SOME_MARK = re.compile(f"[{''.join(map(chr, DIRECTION_MARKS))}]")
+
 
 @contextmanager
 def vega_script() -> Iterator[Callable[[], str]]:
@@ -73,34 +100,6 @@ def _script(process: "subprocess.Popen[bytes]") -> str:
     # Escaped so that it cannot end its HTML element, and wrapped in a function so that its names stay its own.
     code = output.decode().replace("</script", "<\\/script").replace("<!--", "\\x3c!--")
     return f"(() => {{{code}}})();"
-
-
-# The count of rows of a table that the page shows at first.
-ROWS_SHOWN = 25
-
-# The modules of the page's script, each after those that it imports.
-MODULES = [
-    f"page/html/assets/{name}.js"
-    for name in (
-        "match_rows",
-        "filters",
-        "filter_form",
-        "gallery",
-        "links",
-        "frames_section",
-        "tables",
-        "charts",
-        "page",
-    )
-]
-
-# The marks that set the direction of text, with the text that stands for each, such as [U+202E].
-DIRECTION_MARKS = {
-    code: f"[U+{code:04X}]" for code in (0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
-}
-
-# Finds any of them, in a twentieth of the time that str.translate takes over a text of megabytes.
-SOME_MARK = re.compile(f"[{''.join(map(chr, DIRECTION_MARKS))}]")
 
 
 def page(

@@ -8,9 +8,8 @@ SECTIONS; what a row of its tables is stands in TABLES of folder.py.
 from ..evaluation import Evaluation
 from ..html.blocks import Section
 from .breakdown import errors, identities, slices
-from .comparisons import changed, comparison
 from .curves import hota, places, precision, thresholds
-from .headline import numbers, suspicions
+from .headline import changed, comparison, numbers, suspicions
 from .shown_frames import frames
 
 SECTIONS = [

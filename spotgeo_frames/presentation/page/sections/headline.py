@@ -1,4 +1,4 @@
-"""The top of the page: its heading and first sentences, suspected mistakes, and headline numbers with intervals.
+"""The top of the page: its heading, suspected mistakes, headline numbers with intervals, and comparisons.
 
 The foot of the page is here, too: the files that were read, with digests, the rule, and the versions of packages.
 """
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ....analysis.errors.differences import changes
 from ....analysis.mistakes.checking import check
 from ....matching.rule import Rule
 from ....scoring.registry import METRICS
@@ -22,12 +23,13 @@ from ....tables.annotations import Annotations
 from ....tables.inputs import Input
 from ....tables.match_tables import match_columns
 from ....tracking.poses import PoseResult
+from ...drawing.charts.of_tables import MOST_PAIRED, differences
 from ...drawing.display import texts
 from ...drawing.drawn_tables import together
-from ...drawing.wording import arrow, definition, first_title, reading, rule_fields, rule_text, title
-from ..evaluation import COMBINED, CONFIDENCE, MACRO, Evaluation, matches_of_name, rows_of
+from ...drawing.wording import BOARD, arrow, definition, first_title, reading, rule_fields, rule_text, title
+from ..evaluation import COMBINED, CONFIDENCE, MACRO, RESAMPLES, Evaluation, matches_of_name, rows_of
 from ..folder import kept
-from ..html.blocks import Block, Items, Numbers, Section, Text
+from ..html.blocks import Block, Figure, Items, Numbers, Section, Text, having, table_of
 
 CAPTION = "With 95% intervals, by leaving out one sequence at a time; ↑ more is better, ↓ less is better"
 NOTHING = (
@@ -35,6 +37,21 @@ NOTHING = (
     "joints and classes were checked."
 )
 ABOUT = "The intervals answer what the metric of many more sequences like these would be, each weighted by its size."
+
+OF_ALL = "first minus second, with the 95% interval of each pair by itself"
+OF_NEIGHBOURS = "each submission minus the next one on the leaderboard, with the 95% interval of each pair by itself"
+ABOUT_PAIRS = (
+    "A difference is the value of the first submission minus that of the second; differences of shares are in "
+    "percentage points. Intervals and p-values come from two tests, of which the more careful one counts: one swaps "
+    "whole sequences between the two ({resamples:,} times, or in all ways if those are fewer), the other leaves out "
+    "one sequence at a time. Adjusted p-values are over all pairs and metrics together. “Differs from the next” is yes "
+    "where the adjusted p-value of {metric} is below 0.05; otherwise the two are not shown to differ."
+)
+ABOUT_MACRO = " “Macro” is the mean over sequences, by leaving out one at a time."
+ABOUT_CHANGES = (
+    "Two false alarms are the same if they match each other by the rule of the evaluation, as if one of them were a "
+    "truth."
+)
 
 # The longest list of names in a heading, in characters; with longer ones the heading counts the submissions.
 LONGEST_HEADING = 60
@@ -237,3 +254,60 @@ def _frames_that_count(truth: Annotations, unlabelled: Mapping[str, int]) -> str
         return "all that the truth lists" if truth.frames is not None else "all with a truth or a prediction"
     counts = ", ".join(f"{count:,} of {name}" for name, count in unlabelled.items())
     return f"all that the truth has; predictions left out in others: {counts}"
+
+
+def comparison(evaluation: Evaluation) -> Section | None:
+    """Makes the section of the leaderboard and of differences; None with one submission."""
+    if evaluation.compared is None:
+        return None
+    metric = evaluation.headline[0]
+    board, pairs = evaluation.compared
+    bounds = [name for name in (f"{metric}_low", f"{metric}_high") if name in board and board[name].notna().any()]
+    numbers = [column for name in BOARD for column in (name, *(bounds if name == metric else []))]
+    shown = having(board, ["rank", "name", *numbers, "mse", "loc_a", "apart_from_next"])
+    blocks: list[Block] = [table_of("leaderboard", "Leaderboard", shown)]
+    blocks += [Text(f"No interval in the leaderboard: {text}.", "note") for text in board["reason"].dropna().unique()]
+    if drawing := differences(rows_of(pairs, COMBINED), evaluation.names, metric, CONFIDENCE):
+        note = OF_ALL if len(evaluation.names) <= MOST_PAIRED else OF_NEIGHBOURS
+        blocks.append(Figure("differences", f"Differences of {title(metric)},", drawing, note))
+    shown = pd.concat([rows_of(pairs, of) for of in (COMBINED, MACRO)])
+    shown = shown.drop(columns="reason") if shown["reason"].isna().all() else shown
+    blocks.append(table_of("pairs", "Differences between submissions", shown))
+    blocks += [Text(f"Caution: {text}.", "note") for text in evaluation.about_pairs]
+    about = ABOUT_PAIRS.format(resamples=RESAMPLES, metric=title(metric)) + (
+        ABOUT_MACRO if "aggregate" in shown else ""
+    )
+    blocks.append(Text(about, "note"))
+    tables = kept({"leaderboard": board.rename(columns={"name": "submission"}), "pairs": pairs})
+    return Section("comparison", "Comparison", "Comparison", blocks, tables)
+
+
+def changed(evaluation: Evaluation) -> Section | None:
+    """Makes the section of the truths that only one found, and of their false alarms; None with one submission."""
+    first, *others = evaluation.names
+    if not others:
+        return None
+    counts = pd.concat([_changes(evaluation, first, other) for other in others], ignore_index=True)
+    table = table_of("changes", f"Changes from {first}", counts, ["change"])
+    blocks: list[Block] = [table, Text(ABOUT_CHANGES, "note")]
+    return Section("changes", "What changed", "Changes", blocks, kept({"changes": counts}))
+
+
+def _changes(evaluation: Evaluation, before: str, after: str) -> pd.DataFrame:
+    """How many truths and false alarms change between two submissions, a row for each change."""
+    tables = [matches_of_name(evaluation, name) for name in (before, after)]
+    changed = changes(*tables, **evaluation.rule.callers)["change"].value_counts()
+    outcomes = tables[0]["outcome"].value_counts()
+    lost, gained, gone, new = (changed[name] for name in ("lost", "gained", "false alarm gone", "new false alarm"))
+    counts = {
+        "found → missed": lost,
+        "missed → found": gained,
+        "found → found": outcomes["TP"] - lost,
+        "missed → missed": outcomes["FN"] - gained,
+        "false alarm gone": gone,
+        "new false alarm": new,
+        "same false alarm": outcomes["FP"] - gone,
+    }
+    # The page's script, match_rows.js, filters changes of truths by the same words.
+    named = [f"{before} → {after}: {change}" for change in counts]
+    return pd.DataFrame({"change": named, "count": [int(count) for count in counts.values()]})

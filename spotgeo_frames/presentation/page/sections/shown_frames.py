@@ -28,8 +28,8 @@ from ...drawing.charts.of_places import bin_edges
 from ...drawing.charts.parts import short_names
 from ...drawing.display import words
 from ...drawing.pictures import (
-    DAMAGED,
     NAMING,
+    NoPicture,
     Size,
     as_webp,
     missing_pictures,
@@ -49,6 +49,11 @@ MOST_ROWS = 300_000
 MOST_SEQUENCES = 1000
 ROWS_CHOSEN = 24_000
 FRAMES_CHOSEN = 50
+
+# The largest size of all encoded pictures of a page together, in bytes; further pictures are left out.
+MOST_BYTES = 12 << 20
+
+ABOUT = "Bars and cells of charts, and underlined cells of tables, lead here: a click shows the frames that they count."
 
 
 class ChosenFrames(NamedTuple):
@@ -140,10 +145,6 @@ def _fitting(order: np.ndarray, sizes: np.ndarray, most: int, room: int) -> np.n
     return order[: min(max(int(fits.sum()), 1), most)]
 
 
-# The largest size of all encoded pictures of a page together, in bytes; further pictures are left out.
-MOST_BYTES = 12 << 20
-
-
 class Pictures(NamedTuple):
     """The pictures of a page.
 
@@ -169,11 +170,10 @@ def pictures(folder: Path, chosen: ChosenFrames) -> Pictures:
     suitable: dict[int, tuple[Path, Size]] = {}
     wrong = []
     for position, names, most_x, most_y in _wanted(folder, chosen.rows, frames):
-        found = suitable_picture(folder, names, most_x, most_y)
-        if isinstance(found, str):
-            wrong.append(found)
-        else:
-            suitable[position] = found
+        try:
+            suitable[position] = suitable_picture(folder, names, most_x, most_y)
+        except NoPicture as error:
+            wrong.append(str(error))
     of_frames, n_left_out, broken = _encoded(suitable)
     return Pictures(of_frames, n_left_out, missing_pictures(wrong + broken, len(frames.first)))
 
@@ -226,16 +226,13 @@ def _encoded(suitable: dict[int, tuple[Path, Size]]) -> tuple[dict[int, dict[str
         path, (width, height) = suitable[position]
         try:
             content = as_webp(small_picture(path))
-        except DAMAGED as error:
-            broken.append(f"{path}: cannot be read: {error}")
+        except NoPicture as error:
+            broken.append(str(error))
             continue
         url = f"data:image/webp;base64,{base64.b64encode(content).decode()}"
         left -= len(url)
         answer[position] = {"url": url, "left": -0.5, "right": width - 0.5, "top": -0.5, "bottom": height - 0.5}
     return answer, n_left_out, broken
-
-
-ABOUT = "Bars and cells of charts, and underlined cells of tables, lead here: a click shows the frames that they count."
 
 
 def frames(evaluation: Evaluation) -> Section:
