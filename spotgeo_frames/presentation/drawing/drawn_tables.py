@@ -21,7 +21,7 @@ from ...tables.arrow import as_pandas
 from ...tables.checks import check_matches
 from ...tables.match_sides import check_coordinates
 from ...tables.messages import counted
-from ...tables.schema import FN, PREFIXES, TP
+from ...tables.schema import FN, PREFIXES, SIDE_PREFIXES, TP, registered_name
 from ...tables.table import Table
 from .wording import unit_of_distances
 
@@ -106,7 +106,8 @@ def names_of_rows(table: pd.DataFrame, who: str) -> pd.Series:
 
 def check_offsets(matches: pd.DataFrame, who: Who) -> None:
     """Raises InputError if a match table lacks the coordinates of truths or of predictions."""
-    columns = [f"{side}_{axis}" for side in ("truth", "predicted") for axis in "xy"]
+    plain = [prefix for prefix in SIDE_PREFIXES if registered_name(matches, prefix) is None]
+    columns = [f"{prefix}{axis}" for prefix in plain for axis in "xy"]
     check_columns(matches, columns, "a match table with coordinates", who)
 
 

@@ -12,13 +12,13 @@ import numpy as np
 import pandas as pd
 
 from ...analysis.errors.histories import identity_columns, switches
-from ...geometries.boxes import has_boxes
+from ...geometries.facts import Rows
 from ...geometries.joints import BONES
-from ...geometries.points import centres
+from ...geometries.points import centres, geometry_of
 from ...geometries.poses import pose_joints
 from ...support.texts import DASH
 from ...tables.columns import as_numbers
-from ...tables.schema import BOX, FN, FP, SIDE_PREFIXES, TP
+from ...tables.schema import FN, FP, SIDE_PREFIXES, TP
 from .plot_parts import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, plain, shortened
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def draw_frame(ax: Axes, rows: pd.DataFrame, *, scale: float = 1.0, rim: bool = 
 
 def _draw_mark(ax: Axes, rows: pd.DataFrame, mark: Mark, objects: pd.DataFrame, scale: float, rim: bool) -> None:
     """Draws the objects of one mark: their markers, boxes, joints and skeletons."""
-    boxed = has_boxes(rows, mark.side)
+    boxed = geometry_of(rows, mark.side).outline is not None
     share = SHARE_OF_BOXES if boxed else SHARE_OF_JOINTS if "joint" in rows else 1.0
     width = mark.width * scale
     effects = _rim(width, rim)
@@ -121,7 +121,7 @@ def _draw_identities(ax: Axes, rows: pd.DataFrame, scale: float, rim: bool) -> N
     x, y = centres(rows[switches(rows)], TRUTH)
     share = 1.0 if "joint" not in rows else 0.5
     ax.plot(x, y, markersize=SWITCH_SIZE * share * scale, **SWITCH_MARK, **_rim(SWITCH_MARK["markeredgewidth"], rim))
-    boxed = has_boxes(rows, TRUTH) and has_boxes(rows, PREDICTED)
+    boxed = all(geometry_of(rows, side).outline is not None for side in SIDE_PREFIXES)
     offset = (0, 2) if boxed else (0, 6) if "joint" in rows else (9 * scale, 7 * scale)
     for label in sorted(labels_of(rows), key=lambda label: label.is_switch):  # so that others do not cover them
         if scale >= 1 or label.is_switch:
@@ -163,7 +163,7 @@ def frame_legend(rows: pd.DataFrame) -> list[Any]:
             fillstyle="none",
             markeredgewidth=mark.width,
             linewidth=mark.width,
-            linestyle=mark.line if lined or has_boxes(rows, mark.side) else "",
+            linestyle=mark.line if lined or geometry_of(rows, mark.side).outline else "",
         )
         for mark in MARKS
     ]
@@ -191,10 +191,11 @@ def _rim(width: float, rim: bool) -> dict[str, Any]:
 
 
 def _outlines(objects: pd.DataFrame, side: str) -> tuple[np.ndarray, np.ndarray]:
-    """The x and y (px) of one line around all boxes, from corner to corner and with a gap after each box."""
-    x, y, w, h = (objects[f"{side}{column}"].to_numpy(np.float64, na_value=np.nan) for column in BOX)
-    gap = np.full(len(x), np.nan)
-    return np.column_stack([x, x + w, x + w, x, x, gap]).ravel(), np.column_stack([y, y, y + h, y + h, y, gap]).ravel()
+    """The x and y (px) of one line around all objects, from corner to corner and with a gap after each."""
+    outline = geometry_of(objects, side).outline
+    corners = np.zeros((0, 1, 2)) if outline is None else outline(Rows(objects, side))
+    closed = np.concatenate([corners, corners[:, :1], np.full((len(corners), 1, 2), np.nan)], axis=1)
+    return closed[..., 0].ravel(), closed[..., 1].ravel()
 
 
 def bones_of_poses(poses: pd.DataFrame, side: str) -> tuple[np.ndarray, np.ndarray]:

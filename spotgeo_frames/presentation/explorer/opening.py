@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from ...geometries.points import with_places
 from ...scoring.ap.result import AveragePrecision
 from ...scoring.ap.tables import match_tables
 from ...scoring.sequence_sums import is_result
@@ -194,7 +195,7 @@ def _given(x: Any, name: str) -> Given:
         table, kind = as_pandas(given, name), kind_of(given)
         if isinstance(given, pd.DataFrame):
             table = own_copy(given)
-    matches = _checked(table, name)
+    matches = with_places(_checked(table, name))
     absent = [column for column in (*COORDINATES, *OBJECTS) if column not in matches]
     lacking = [missing(name, column, matches.columns, "match() makes it") for column in absent]
     if lacking:
