@@ -104,9 +104,7 @@ def group_rows(
         table = table.take(left)
     null, belonging = rows_with_null(columns, len(table)), one_sided(columns, table)
     lacking = {of.outcome for of in belonging.values()}
-    rows = {
-        kind: _count_unknown(null[table["outcome"] == kind], kind in lacking) for kind in ((FP, FN) if columns else ())
-    }
+    rows = {of: _count_unknown(null[table["outcome"] == of], of in lacking) for of in ((FP, FN) if columns else ())}
     everything, own_sums = AllRows(table, columns, belonging), own_row_sums(table, own, unknown_outcomes(rows))
     if dropna and null.any():
         kept = np.flatnonzero(~null)

@@ -38,15 +38,15 @@ class OneSided(NamedTuple):
 def one_sided(columns: Mapping[str, Any], table: Columns) -> dict[str, OneSided]:
     """Those of the columns to group by that belong to one side, though they are not null on the other."""
     outcome = table["outcome"]
-    rows = {kind: np.flatnonzero(outcome == kind) for kind in (FN, FP)}
+    rows = {lacks: np.flatnonzero(outcome == lacks) for lacks in (FN, FP)}
     if not (len(rows[FN]) and len(rows[FP])):
         return {}
     found = {}
     for name, values in columns.items():
         codes = _two_values(values, outcome)
-        kind = None if codes is None else lacking({of: np.unique(codes[at]) for of, at in rows.items()})
-        if codes is not None and kind is not None and not _is_of_both_sides(codes, table):
-            found[name] = OneSided(kind, codes)
+        lacks = None if codes is None else lacking({of: np.unique(codes[at]) for of, at in rows.items()})
+        if codes is not None and lacks is not None and not _is_of_both_sides(codes, table):
+            found[name] = OneSided(lacks, codes)
     return found
 
 

@@ -221,8 +221,10 @@ def check_none_lacking(names: Iterable[str], lacking: Mapping[str, str]) -> None
 def lacking_text(lacking: Iterable[Mapping[str, str]]) -> str | None:
     """The text of a warning of own metrics that nobody named and that some tables lack a column for, or None."""
     # The list of all columns is for whoever asked for the metric.
-    asked = dict.fromkeys((name, text.partition(LISTING)[0]) for of_table in lacking for name, text in of_table.items())
-    return "; ".join(f"metric {name} is left out: it {text}" for name, text in asked) or None
+    wanted = dict.fromkeys(
+        (name, text.partition(LISTING)[0]) for of_table in lacking for name, text in of_table.items()
+    )
+    return "; ".join(f"metric {name} is left out: it {text}" for name, text in wanted) or None
 
 
 def _row_sums(name: str, function: RowSums, rows: pd.DataFrame) -> dict[str, np.ndarray]:
@@ -284,11 +286,11 @@ def _value(name: str, function: Totals, sums: NamedSums) -> np.ndarray:
         with np.errstate(all="ignore"):
             answer = function(known)
     except KeyError as error:
-        asked = error.args[0] if error.args else None
-        if asked in unknown:
+        wanted = error.args[0] if error.args else None
+        if wanted in unknown:
             return np.full(shape, np.nan)
-        if isinstance(asked, str) and asked not in totals:
-            raise InputError(f"{place} {_asks_for('sum', asked, totals)}") from error
+        if isinstance(wanted, str) and wanted not in totals:
+            raise InputError(f"{place} {_asks_for('sum', wanted, totals)}") from error
         raise _failure(place, error) from error
     except Exception as error:
         raise _failure(place, error) from error
@@ -337,14 +339,14 @@ def _names_in(error: Exception) -> list[str]:
     return list(dict.fromkeys([*quoted, *(texts if isinstance(error, KeyError) else [])]))
 
 
-def _asks_for(noun: str, asked: str, known: Iterable[Any]) -> str:
+def _asks_for(noun: str, wanted: str, known: Iterable[Any]) -> str:
     """What is said of a function that asks for a column or a sum that is not there."""
     import difflib
 
     names = [str(name) for name in known]
-    near = difflib.get_close_matches(asked, names, cutoff=0.75)
+    near = difflib.get_close_matches(wanted, names, cutoff=0.75)
     hint = f"; did you mean {' or '.join(near)}?" if near else f"{LISTING}{listed(names)}"
-    return f"asks for the {noun} {asked!r}, which is not there{hint}"
+    return f"asks for the {noun} {wanted!r}, which is not there{hint}"
 
 
 def _failure(place: str, error: Exception) -> InputError:

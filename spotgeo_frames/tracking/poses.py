@@ -229,10 +229,10 @@ def check_keypoints(truth: Annotations, predictions: Annotations) -> None:
     why = "poses need the size of each head, px, to measure distances (match(similarity='oks') needs area instead)"
     problems += size_problems(truth.objects, "head_size", source(truth.objects, "truth"), why)
     if truth.frames is not None and "n_annotated" in truth.frames:
-        kind = truth.frames["n_annotated"].dtype
-        if not pd.api.types.is_any_real_numeric_dtype(kind):
+        dtype = truth.frames["n_annotated"].dtype
+        if not pd.api.types.is_any_real_numeric_dtype(dtype):
             problems.append(
-                f"{source(truth.objects, 'truth')} frames: column n_annotated is of type {kind}; numbers are needed"
+                f"{source(truth.objects, 'truth')} frames: column n_annotated is of type {dtype}; numbers are needed"
             )
     if problems:
         raise InputError(problems)

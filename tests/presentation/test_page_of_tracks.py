@@ -59,7 +59,7 @@ def test_hota_comes_first_and_ranks(made: dict[str, Any]) -> None:
 def test_the_mean_over_sequences_stands_in_where_there_is_no_interval(made: dict[str, Any]) -> None:
     text = " ".join(Page(made["folder"] / "report.html").text)
     for result in made["results"].values():
-        macro = sf.intervals(result, metrics=["HOTA"]).query("of == 'macro'").iloc[0]
+        macro = sf.intervals(result, metrics=["HOTA"]).query("aggregate == 'macro'").iloc[0]
         shown = f"mean of sequences {macro['estimate']:.2%}: {macro['low']:.2%} to {macro['high']:.2%}"
         assert f"no interval; {shown}" in text
     assert "HOTA from" not in text, "the leaderboard has no columns of bounds that are not known"

@@ -171,7 +171,7 @@ def linear(sums: Sums, names: Sequence[str]) -> Sums:
     mean = added_rows(left, group, n_groups) / n_rows
     values = estimate[group] + (n_rows[group] - 1) * (mean[group] - left)
     by_name = {name: values[:, at] for at, name in enumerate(names)}
-    return sums._replace(metrics=_of_means(sums.metrics), values=by_name | {"cells": np.ones(len(group))})
+    return sums._replace(metrics=_of_means(sums.metrics), values=by_name | {"rows": np.ones(len(group))})
 
 
 def _of_means(metrics: MetricSet) -> MetricSet:
@@ -179,9 +179,9 @@ def _of_means(metrics: MetricSet) -> MetricSet:
 
     def compute(sums: NamedSums, names: Sequence[str]) -> dict[str, np.ndarray]:
         with np.errstate(invalid="ignore", divide="ignore"):
-            return {name: sums[name] / sums["cells"] for name in names}
+            return {name: sums[name] / sums["rows"] for name in names}
 
-    return metrics._replace(compute=compute, counted=lambda sums: sums["cells"])
+    return metrics._replace(compute=compute, counted=lambda sums: sums["rows"])
 
 
 def per_sequence(sums: Sums) -> PerSequence:

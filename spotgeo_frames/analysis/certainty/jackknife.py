@@ -196,11 +196,11 @@ def _scaled(
     share = np.clip((estimate - least) / width, 0.0, 1.0)
     middle, slope = logit(share), width * share * (1 - share)
     over, under = estimate - least, greatest - estimate
-    kinds = [np.isfinite(width), np.isfinite(least), np.isfinite(greatest)]
+    ranges = [np.isfinite(width), np.isfinite(least), np.isfinite(greatest)]
     of_low = [least + width * expit(middle - below / slope), least + over * exp(-below / over)]
     of_high = [least + width * expit(middle + above / slope), least + over * exp(above / over)]
-    low = np.select(kinds, [*of_low, greatest - under * exp(below / under)], estimate - below)
-    high = np.select(kinds, [*of_high, greatest - under * exp(-above / under)], estimate + above)
+    low = np.select(ranges, [*of_low, greatest - under * exp(below / under)], estimate - below)
+    high = np.select(ranges, [*of_high, greatest - under * exp(-above / under)], estimate + above)
     return low, high
 
 

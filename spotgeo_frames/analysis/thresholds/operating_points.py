@@ -130,45 +130,45 @@ def operating_point(
     precision_cross_validated_high    0.936
     Name: 0, dtype: float64
     """
-    asked = _checked(precision, recall)
+    goal = _checked(precision, recall)
     check_confidence(confidence)
     check_seed(seed)
     table = scored_matches(x, threshold, "operating_point")
     counted = table[np.isin(table["outcome"].array.codes, [TP, FN, FP])]
-    best = _points(counted, np.zeros(len(counted), np.int64), 1, asked, confidence, seed)
+    best = _points(counted, np.zeros(len(counted), np.int64), 1, goal, confidence, seed)
     if "category" in table:
         category = array_of(counted["category"])
         group, first = number_groups({"category": category}, len(counted))
         names = pd.Series(category.take(first))
         names = names.astype("Int64") if pd.api.types.is_integer_dtype(names.dtype) else names
-        of_categories = _points(counted, group, len(first), asked, confidence, seed)
+        of_categories = _points(counted, group, len(first), goal, confidence, seed)
         best = pd.concat([of_categories, best], ignore_index=True)
         best.insert(0, "category", names.reindex(range(len(best))).astype(names.dtype))
     options = {"confidence": confidence, "seed": seed}
-    best.attrs = table.attrs | {f"least_{name}": value for name, value in asked.items()} | options
+    best.attrs = table.attrs | {f"least_{name}": value for name, value in goal.items()} | options
     return best
 
 
 def _checked(precision: float | None, recall: float | None) -> dict[str, float]:
     """What was asked for, by its name; raises ValueError unless it is one of the two, above 0 and at most 1."""
-    asked = {name: value for name, value in (("precision", precision), ("recall", recall)) if value is not None}
-    if len(asked) != 1:
+    goal = {name: value for name, value in (("precision", precision), ("recall", recall)) if value is not None}
+    if len(goal) != 1:
         raise ValueError("precision or recall is needed, one of the two: what the threshold is to reach")
-    [(name, value)] = asked.items()
+    [(name, value)] = goal.items()
     if not isinstance(value, Real) or isinstance(value, bool) or not 0 < value <= 1:
         raise ValueError(f"{name} is {value!r}; a number above 0 and at most 1 is needed")
-    return asked
+    return goal
 
 
 def _points(
-    counted: pd.DataFrame, group: np.ndarray, n_groups: int, asked: dict[str, float], confidence: float, seed: int
+    counted: pd.DataFrame, group: np.ndarray, n_groups: int, goal: dict[str, float], confidence: float, seed: int
 ) -> pd.DataFrame:
     """The operating point of each group of hits, misses and false alarms, and what to expect of it on new data."""
-    best = _best(counted, group, n_groups, asked)
+    best = _best(counted, group, n_groups, goal)
     sequence, n_sequences = number_sequences(counted)
     cell, first = grouped(group * max(n_sequences, 1) + sequence)
     of_cell = group[first]
-    held_out, unreached = _held_out(counted, group, cell, of_cell, n_groups, asked, seed)
+    held_out, unreached = _held_out(counted, group, cell, of_cell, n_groups, goal, seed)
     apparent = best[list(SHARES)].to_numpy()
     found = of_held_out(held_out, of_cell, n_groups, FUNCTIONS, apparent, confidence)
     n_cells = np.bincount(of_cell, minlength=n_groups)
@@ -188,7 +188,7 @@ def _held_out(
     cell: np.ndarray,
     of_cell: np.ndarray,
     n_groups: int,
-    asked: dict[str, float],
+    goal: dict[str, float],
     seed: int,
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """What each cell, a sequence in a group, adds up to at the threshold that the other folds of its group choose.
@@ -204,7 +204,7 @@ def _held_out(
     least, weight = np.full((2, len(counted)), np.nan)
     for k in range(int(fold.max(initial=-1)) + 1):
         others, own = np.flatnonzero(of_row != k), np.flatnonzero(of_row == k)
-        chosen = _best(counted.take(others), group[others], n_groups, asked)["score_threshold"].to_numpy()
+        chosen = _best(counted.take(others), group[others], n_groups, goal)["score_threshold"].to_numpy()
         least[own] = chosen[group[own]]
         unreached[group[own][np.isnan(least[own])]] = True
         # A low threshold leaves more detections, and is not to count for more.
@@ -223,7 +223,7 @@ def _reasons(not_reached: np.ndarray, n_sequences: np.ndarray, unreached: np.nda
     return first_reasons(np.full(len(few), None, object), conditions)
 
 
-def _best(counted: pd.DataFrame, group: np.ndarray, n_groups: int, asked: dict[str, float]) -> pd.DataFrame:
+def _best(counted: pd.DataFrame, group: np.ndarray, n_groups: int, goal: dict[str, float]) -> pd.DataFrame:
     """The operating point of each group of hits, misses and false alarms; `group` (N,) is that of each row."""
     outcome = counted["outcome"].array.codes
     is_found, score = outcome != FN, as_numbers(counted[SCORE])
@@ -240,7 +240,7 @@ def _best(counted: pd.DataFrame, group: np.ndarray, n_groups: int, asked: dict[s
 
     # Detections of equal scores are above a threshold together.
     is_last = np.append((score[1:] != score[:-1]) | (group[1:] != group[:-1]), True)[: len(rows)]
-    [(name, least)] = asked.items()
+    [(name, least)] = goal.items()
     reached = np.flatnonzero(is_last & (values[name] >= least))
     other = values["recall" if name == "precision" else "precision"]
     reached = reached[np.lexsort((-score[reached], -other[reached], group[reached]))]

@@ -69,7 +69,7 @@ def _sums(
     sizes = _sizes(slices, group, sequences, of_sequence.to_numpy(), len(labels))
     position, of_row = np.nonzero(sizes)
     values = {
-        "cells": np.ones(len(position)),
+        "rows": np.ones(len(position)),
         "slice": position.astype(np.float64),
         "groups": np.eye(len(labels))[of_row],
     }
@@ -139,8 +139,8 @@ def _counted(truths: np.ndarray, sums: NamedSums) -> np.ndarray:
 
 
 def _position(sums: NamedSums) -> np.ndarray:
-    """The slice of each row; 0 if no cell is left."""
-    return np.rint(sums["slice"] / np.maximum(sums["cells"], 1)).astype(np.int64)
+    """The slice of each row; 0 if none of its groups is left."""
+    return np.rint(sums["slice"] / np.maximum(sums["rows"], 1)).astype(np.int64)
 
 
 def _values(weighted: Weighted, group: np.ndarray, sums: NamedSums, names: Sequence[str]) -> dict[str, np.ndarray]:

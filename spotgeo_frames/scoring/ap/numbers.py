@@ -132,12 +132,12 @@ def checked_thresholds(given: Any = None) -> np.ndarray:
     return THRESHOLDS[sorted(chosen)]
 
 
-def shown_position(thresholds: np.ndarray, asked: float | None = None) -> int:
+def shown_position(thresholds: np.ndarray, chosen: float | None = None) -> int:
     """The position of the threshold whose matches are looked at: that which is asked for, else the lowest.
 
     Raises ValueError if the one that is asked for is none of the thresholds.
     """
-    return 0 if asked is None else threshold_position(asked, among=thresholds)
+    return 0 if chosen is None else threshold_position(chosen, among=thresholds)
 
 
 def limits_of(numbers: Numbers) -> list[int]:

@@ -136,17 +136,17 @@ def slices_of(matched: Matched, by: By | None, kept: np.ndarray) -> Slices:
     Raises InputError if `by` is or holds a Series, or anything but columns of frames, of sequences and of truths, and
     `category`.
     """
-    asked, detections = column_bins(by), matched.detections
+    by_column, detections = column_bins(by), matched.detections
     tables = frame_table(detections), _truth_table(detections)
-    _check(asked, *tables, detections.has_categories)
-    frames, truths = ([name for name in asked if name in table] for table in tables)
-    labels = {name: array_of(binned(tables[0][kept], name, asked[name])) for name in frames}
+    _check(by_column, *tables, detections.has_categories)
+    frames, truths = ([name for name in by_column if name in table] for table in tables)
+    labels = {name: array_of(binned(tables[0][kept], name, by_column[name])) for name in frames}
     frame = np.full(len(kept), -1)
     frame[kept] = _numbered(labels, int(kept.sum()))
     at_truth = kept[detections.aligned.truth.frame]
-    columns = _truth_columns(detections, tables[1], {name: asked[name] for name in truths}, at_truth)
+    columns = _truth_columns(detections, tables[1], {name: by_column[name] for name in truths}, at_truth)
     truth, detection = _parts_of_truths(columns, at_truth, len(detections.row))
-    by_category = "category" in asked
+    by_category = "category" in by_column
     category = np.arange(len(detections.categories)) if by_category else np.zeros(len(detections.categories), np.int64)
     rows = _rows(detections, kept, bool(truths), by_category, bool(frames))
     place = np.cumsum(kept) - 1, np.cumsum(at_truth) - 1
@@ -158,10 +158,10 @@ def slices_of(matched: Matched, by: By | None, kept: np.ndarray) -> Slices:
     of_categories = category[rows.category] if by_category else none  # there may be no categories
     parts = Parts(frame[rows.frame] if frames else none, of_categories, truth[rows.truth] if truths else none)
     filled = np.flatnonzero(~rows_with_null(named, len(rows.frame)))
-    named = {name: named[name].take(filled) for name in asked}
-    _, first = number_groups(named, len(filled)) if asked else (None, np.zeros(1, np.int64))
+    named = {name: named[name].take(filled) for name in by_column}
+    _, first = number_groups(named, len(filled)) if by_column else (None, np.zeros(1, np.int64))
     labels = {name: values.take(first) for name, values in named.items()}
-    of_slices = parts.take(filled[first]) if asked else Parts(*np.zeros((3, 1), np.int64))
+    of_slices = parts.take(filled[first]) if by_column else Parts(*np.zeros((3, 1), np.int64))
     knows = all(_knows_alarms(matched, of.has_value) for of in columns.values())
     warning = "; ".join(filter(None, (of.warning for of in columns.values()))) or None
     return Slices(labels, of_slices, frame, category, truth, detection, bool(frames), bool(truths), knows, warning)
@@ -177,9 +177,11 @@ def _knows_alarms(matched: Matched, has_value: np.ndarray) -> bool:
     return True
 
 
-def _check(asked: Mapping[str, CheckedBins], frames: pd.DataFrame, truths: pd.DataFrame, has_categories: bool) -> None:
+def _check(
+    by_column: Mapping[str, CheckedBins], frames: pd.DataFrame, truths: pd.DataFrame, has_categories: bool
+) -> None:
     """Raises InputError for columns that there are none of, or that cannot make slices."""
-    for name in asked:
+    for name in by_column:
         if name.startswith(PREFIXES["predictions"]):
             which = "average precision can be sliced by columns of frames, sequences and truths, and by category"
             raise InputError(f"by: {name} is a column of predictions; {which}")
@@ -187,7 +189,7 @@ def _check(asked: Mapping[str, CheckedBins], frames: pd.DataFrame, truths: pd.Da
             raise SliceError(f"{CALLED}: there is no column category; it takes one on both sides")
         names = [*frames, *truths, "category"] if has_categories else [*frames, *truths]
         check_column(Columns(dict.fromkeys(names, ()), n_rows=0), name, CALLED)
-        if name == "category" and asked[name] is not None:
+        if name == "category" and by_column[name] is not None:
             raise InputError("by: category: classes cannot be binned; give None instead of bins")
 
 
@@ -213,11 +215,11 @@ class _TruthColumn(NamedTuple):
 
 
 def _truth_columns(
-    detections: Detections, table: pd.DataFrame, asked: Mapping[str, CheckedBins], kept: np.ndarray
+    detections: Detections, table: pd.DataFrame, by_column: Mapping[str, CheckedBins], kept: np.ndarray
 ) -> dict[str, _TruthColumn]:
     """The columns of truths that are asked for, by name."""
-    claimed = {name: _claimed(detections, name.removeprefix(PREFIXES["truth"])) for name in asked}
-    return {name: _coded(table[kept], name, bins, claimed[name]) for name, bins in asked.items()}
+    claimed = {name: _claimed(detections, name.removeprefix(PREFIXES["truth"])) for name in by_column}
+    return {name: _coded(table[kept], name, bins, claimed[name]) for name, bins in by_column.items()}
 
 
 def _parts_of_truths(
@@ -276,8 +278,8 @@ def _coded(table: pd.DataFrame, name: str, bins: CheckedBins, claimed: pd.Series
         of_truths, others = (first_listed(map(repr, values.tolist())) for values in (known, told))
         warning = f"by: {name}: the truths have {of_truths}, the predictions {others}, so no false alarm is in a slice"
         # Values of another kind, such as text where the truths have numbers, tell nothing.
-        kinds = [pd.api.types.is_numeric_dtype(values.dtype) for values in (truths, claims)]
-        has_value = has_value & (kinds[0] == kinds[1])
+        numeric = [pd.api.types.is_numeric_dtype(values.dtype) for values in (truths, claims)]
+        has_value = has_value & (numeric[0] == numeric[1])
     return _TruthColumn(array_of(labels), known.get_indexer(pd.Index(truths)), codes, has_value, warning)
 
 

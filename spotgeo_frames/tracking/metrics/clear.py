@@ -70,7 +70,7 @@ def clear_parts(tracks: Tracks, found: ClearPairs) -> dict[str, np.ndarray]:
     truth = tracks.aligned.truth
     frames = truth.frame[found.pairs.truth]
     tp = tracks.per_sequence(frames)
-    kinds = coverage(tracked_share(tracks, found))
+    coverages = coverage(tracked_share(tracks, found))
     sequence = tracks.frame_sequence[frames]
     return {
         "TP": tp,
@@ -79,8 +79,8 @@ def clear_parts(tracks: Tracks, found: ClearPairs) -> dict[str, np.ndarray]:
         "IDSW": tracks.per_sequence(frames[found.switch]),
         "Frag": tracks.per_sequence(frames[found.fragmentation]),
         **{
-            kind: np.bincount(tracks.truth.sequence[kinds == kind], minlength=tracks.n_sequences)
-            for kind in ("MT", "PT", "ML")
+            name: np.bincount(tracks.truth.sequence[coverages == name], minlength=tracks.n_sequences)
+            for name in ("MT", "PT", "ML")
         },
         "similarity": added_at(sequence, found.pairs.measure, tracks.n_sequences),
         "clear_frames": np.where((tracks.n_truth > 0) & (tracks.n_predicted > 0), tracks.n_frames, 0),
