@@ -111,7 +111,8 @@ def _counted(sums: Sums) -> tuple[Sums, Mapping[str, int]]:
 def _without_other_columns(aligned: Aligned) -> Aligned:
     """The sides without the columns of predictions that would be selected at each threshold for nothing."""
     predictions = aligned.predictions
-    return aligned._replace(predictions=predictions._replace(table=predictions.table.select(["x", "y"])))
+    table = predictions.table.select(coordinates_of(predictions.table))
+    return aligned._replace(predictions=predictions._replace(table=table))
 
 
 def _evaluate_poses(
