@@ -22,6 +22,7 @@ from ...support.arrays import chunks
 from ...support.work import progress
 from ...tables.annotations import Annotations, SideColumns, side_columns
 from ...tables.columns import Columns, as_numbers
+from ...tables.schema import coordinates_of
 from ...tracking.identities import with_predictions, without_crowds_of_tracks
 from ...tracking.metrics.hota import ALPHAS, HOTA_ALONE, hota_alone
 from ...tracking.poses import check_keypoints, evaluate_poses, near_joints
