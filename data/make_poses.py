@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from spotgeo_frames.tables.joints import EARS, RAW_JOINTS
+
+from spotgeo_frames.geometries.joints import EARS, RAW_JOINTS
 
 FOLDER = Path(__file__).parent / "poses"
 N_FRAMES, WIDTH = 50, 960

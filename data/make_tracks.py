@@ -14,9 +14,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from spotgeo_frames.matching.similarity import iou
 
 import spotgeo_frames as sf
+from spotgeo_frames.geometries.boxes import iou
 
 FOLDER = Path(__file__).parent / "tracks"
 N_FRAMES, WIDTH, HEIGHT = 90, 960, 540

@@ -24,7 +24,8 @@ from typing import Any
 import pandas as pd
 
 PROJECT = Path(__file__).parent.parent
-DOCS = ["index", "start", "tables", "counts", "command_line", "formats", "yolo", "experiment_trackers", "extending"]
+DOCS = ["index", "start", "tables", "counts", "command_line", "formats", "yolo", "experiment_trackers"]
+DOCS += ["geometries", "extending"]
 PAGES = [
     PROJECT / "README.md",
     *(PROJECT / "docs" / f"{name}.md" for name in DOCS),

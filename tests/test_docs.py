@@ -12,7 +12,8 @@ from helpers.reference import PROJECT
 from spotgeo_frames.cli.commands import COMMANDS
 
 DOCS = PROJECT / "docs"
-ROOMS = ["tables", "formats", "matching", "scoring", "tracking", "analysis", "presentation", "scale", "support"]
+ROOMS = ["tables", "geometries", "formats", "matching", "scoring", "tracking", "analysis", "presentation", "scale"]
+ROOMS += ["support"]
 
 # What no room exports, and where a reader looks for it.
 OF_THE_PACKAGE = {"plots": "presentation", "charts": "presentation", "__version__": "support"}

@@ -117,7 +117,8 @@ def rule_of_form(words: Words, form: Form) -> Rule:
     While nothing has rows, a threshold alone is that of boxes.
     """
     unknown = BOX if words.threshold is not None and not form.columns else ()
-    sides = (Header(side, form.columns.get(side, unknown), side in form.columns) for side in DECIDING)
+    # All batches have places, which decide nothing.
+    sides = (Header(side, {*BOX[:2], *form.columns.get(side, unknown)}, side in form.columns) for side in DECIDING)
     return rule_for(words, *sides)
 
 

@@ -22,7 +22,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from ..geometries.boxes import ROUNDING
 from ..matching.alignment import Aligned, Side, select_rows, side_of
@@ -324,6 +323,8 @@ class Keypoints(NamedTuple):
 
 def number_keypoints(aligned: Aligned, identity: str, joints: list[Any]) -> Keypoints:
     """The images, joints and poses of two aligned sides of keypoints."""
+    import pandas as pd
+
     tracks = identify(aligned, identity)
     image, first = grouped(frame_keys([aligned.frames])[0])
     [codes], _ = ordinals([tracks.labels["sequence"]])

@@ -530,7 +530,7 @@ def test_scoring_loads_no_more_than_it_needs(sample: Path) -> None:
     assert loaded & {"matplotlib", "tqdm"} == set()
     # The rooms are there, since the package lists their names, but nothing in those that `score` has no use for.
     rooms = {module.split(".")[1] for module in loaded if re.fullmatch(r"spotgeo_frames\.\w+\.\w+", module)}
-    assert rooms == {"cli", "formats", "matching", "scoring", "support", "tables"}
+    assert rooms == {"cli", "formats", "geometries", "matching", "scoring", "support", "tables"}
     commands = {command.module for command in COMMANDS.values()}
     assert {f"spotgeo_frames.cli.{module}" for module in commands} & loaded == {"spotgeo_frames.cli.scores"}
 

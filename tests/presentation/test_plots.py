@@ -177,11 +177,11 @@ def test_metric_by_slice_of_average_precision(precision: sf.AveragePrecision) ->
     ax = plots.metric_by_slice(found)
     assert [label.get_text() for label in ax.get_yticklabels()] == ["False", "True"]
     assert ax.get_ylabel() == "frame_night"
-    without = found.assign(of="without 3", low=np.nan, high=np.nan)
+    without = found.assign(aggregate="without 3", low=np.nan, high=np.nan)
     assert texts(plots.metric_by_slice(pd.concat([found, without]))) == texts(ax)
-    macro = plots.metric_by_slice(pd.concat([found, found.assign(of="macro")]))
+    macro = plots.metric_by_slice(pd.concat([found, found.assign(aggregate="macro")]))
     assert len(macro.get_yticklabels()) == 4
-    assert macro.get_ylabel() == "frame_night, of"
+    assert macro.get_ylabel() == "frame_night, aggregate"
 
 
 def test_error_costs_of_average_precision(precision: sf.AveragePrecision) -> None:

@@ -27,7 +27,7 @@ from helpers.pandas_versions import quantile_bins
 from helpers.problems import Place, assert_places, refused, warned
 from helpers.scenes import SCENES, Scene, grid
 from spotgeo_frames.presentation.folders.saving import MANIFEST
-from spotgeo_frames.scale import blocks, parts, run, sorting
+from spotgeo_frames.scale import blocks, parts, run
 from spotgeo_frames.support.pandas_tables import with_text
 
 
@@ -692,8 +692,8 @@ def test_repartition(data: st.DataObject, tmp_path_factory: pytest.TempPathFacto
     folder = tmp_path_factory.mktemp("parts")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("spotgeo_frames.scale.rows.SORTED_ROWS", data.draw(st.integers(4, 400)))
-        patch.setattr(sorting, "MOST_RANGES", data.draw(st.integers(2, 8)))
-        patch.setattr(sorting, "SAMPLE", data.draw(st.integers(1, 100)))
+        patch.setattr("spotgeo_frames.scale.rows.MOST_RANGES", data.draw(st.integers(2, 8)))
+        patch.setattr("spotgeo_frames.scale.rows.SAMPLE", data.draw(st.integers(1, 100)))
         given_rows = in_files(table, folder / "rows", data.draw(st.integers(1, 4)))
         sf.repartition_by_sequence(given_rows, folder / "sorted")
     files = [pd.read_parquet(file) for file in sorted((folder / "sorted").iterdir())]
@@ -708,7 +708,7 @@ def test_repartition(data: st.DataObject, tmp_path_factory: pytest.TempPathFacto
 def test_repartition_of_rare_sequences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Which no sample finds."""
     monkeypatch.setattr("spotgeo_frames.scale.rows.SORTED_ROWS", 100)
-    monkeypatch.setattr(sorting, "SAMPLE", 10)
+    monkeypatch.setattr("spotgeo_frames.scale.rows.SAMPLE", 10)
     sequence = np.full(1000, 5)
     sequence[[3, 501, 777]] = 9, 2, 6
     rows = in_files(pd.DataFrame({"sequence": sequence, "row": np.arange(1000)}), tmp_path / "rows", 2, 100)

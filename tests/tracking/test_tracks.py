@@ -213,7 +213,9 @@ def test_results_say_what_they_were_made_with(result: sf.TrackResult) -> None:
     ("setting", "value"),
     [
         ("tracking.tracks.SIMILAR_AT_ONCE", 1),
-        ("matching.near_boxes.SIMILAR_AT_ONCE", 1),
+        ("matching.near_pairs.TOUCHING_AT_ONCE", 1),
+        ("matching.near_pairs.CROWDED", 0),
+        ("matching.near_pairs.CROWDED", 1 << 40),
         ("matching.assignment.CELLS_AT_ONCE", 1),
         ("tracking.metrics.identity.MOST_CELLS", 0),
         ("tracking.metrics.hota.LARGEST_SPACE", 0),
