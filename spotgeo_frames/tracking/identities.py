@@ -253,7 +253,7 @@ def without_crowds_of_tracks(aligned: Aligned, rule: Rule) -> Aligned:
         return aligned
     least = LEAST_SIMILARITY if rule.pair_measure == "similarity" else None
     counting = without_crowds(Compared(aligned, rule.near(aligned)), rule, least)
-    if rule.name == "iou":
+    if rule.geometry.covered is not None:
         counting = counting._replace(covering=counting.covering.take(counting.covering.measure > COVERED_SHARE))
     pairs = _matched(counting.sides.aligned, rule, least) if len(counting.covering.truth) else counting.covering
     left, _, notes = without_explained(counting, pairs)

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from ...geometries.boxes import has_boxes
+from ...geometries.facts import Rows
+from ...geometries.points import geometry_of
 from ...geometries.poses import pose_joints
 from ...tables.columns import as_numbers
 from ...tables.schema import SIDE_PREFIXES
@@ -78,9 +79,12 @@ def _bounds(places: np.ndarray) -> tuple[float, float]:
 
 
 def _reach(matches: pd.DataFrame, prefix: str, axis: str) -> np.ndarray:
-    """From where to where (px) each row's object reaches along an axis, (2, N): a point, a box, or all joints."""
-    near = as_numbers(matches[f"{prefix}{axis}"])
-    far = near + as_numbers(matches[f"{prefix}{SIZES[axis]}"]) if has_boxes(matches, prefix) else near
+    """From where to where (px) each row's object reaches along an axis, (2, N): a point, an outline, or all joints."""
+    near = far = as_numbers(matches[f"{prefix}{axis}"])
+    outline = geometry_of(matches, prefix).outline
+    if outline is not None:
+        along = outline(Rows(matches, prefix))[..., [*SIZES].index(axis)]
+        near, far = along.min(axis=1), along.max(axis=1)
     for joint in pose_joints(matches):
         place = as_numbers(matches[f"{prefix}{axis}_{joint}"])
         near, far = np.fmin(near, place), np.fmax(far, place)
