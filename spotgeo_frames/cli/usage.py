@@ -116,7 +116,9 @@ def _apart(texts: Sequence[str], known: Mapping[str, Argument]) -> tuple[list[st
         elif not text.startswith("-") or text == "-":
             others.append(text)
         elif name not in known:
-            raise WrongUsage(NO_TRACKS if name == "--tracks" else no_such("option", name, [*known]))
+            # Of the commands without it, only `score` has --by.
+            no_tracks = name == "--tracks" and "--by" in known
+            raise WrongUsage(NO_TRACKS if no_tracks else no_such("option", name, [*known]))
         elif not _has_value(known[name]):
             if equals:
                 raise WrongUsage(f"option {name} takes no value; leave out '{text[len(name) :]}'")

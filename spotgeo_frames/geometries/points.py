@@ -55,25 +55,26 @@ def geometry_of(columns: Any, prefix: str = "") -> Geometry:
 
 
 def centres(table: Any, prefix: str = "") -> Places:
-    """x and y (px) of the middles of rows, whatever their geometry; null where it knows none.
+    """x and y (px) of the middles of rows, whatever their geometry; if it knows none, x and y, or else null.
 
     `prefix` is that of a match table's columns.
     """
-    geometry = geometry_of(table, prefix)
-    if geometry.place is None:
-        return np.full(len(table), np.nan), np.full(len(table), np.nan)
-    return geometry.place(Rows(table, prefix))
+    geometry, rows = geometry_of(table, prefix), Rows(table, prefix)
+    if geometry.place is not None:
+        return geometry.place(rows)
+    if POINTS.is_of(table, prefix):
+        return rows["x"], rows["y"]
+    return np.full(len(table), np.nan), np.full(len(table), np.nan)
 
 
 def with_places(matches: pd.DataFrame) -> pd.DataFrame:
-    """A match table whose rows have x and y on both sides: the middles, where a registered geometry knows them.
+    """A match table whose rows have x and y on both sides: the middles, where a registered geometry has other columns.
 
-    Without a middle they are null unless the table has such columns itself.
+    They are null where it knows no middle.
     """
     places: dict[str, np.ndarray] = {}
     for prefix in SIDE_PREFIXES:
-        geometry = geometry_of(matches, prefix)
-        if geometry.given is not None and (geometry.place is not None or f"{prefix}x" not in matches):
+        if geometry_of(matches, prefix).given is not None and not POINTS.is_of(matches, prefix):
             places |= dict(zip((f"{prefix}x", f"{prefix}y"), centres(matches, prefix), strict=True))
     return matches.assign(**places) if places else matches
 

@@ -16,7 +16,7 @@ import numpy as np
 from ..support.errors import InputError
 from ..tables.columns import Columns, as_numbers, dataframe_of
 from ..tables.messages import first_keys, listed
-from ..tables.schema import BOX, FRAME_KEY, OBJECT_COLUMNS, REGISTERED_COLUMNS
+from ..tables.schema import BOX, FRAME_KEY, OWN_COLUMNS, REGISTERED_COLUMNS
 from .facts import ROOM, Extents, Geometry, Offsets, Places, Rows, Slip
 
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ Measure = Callable[["pd.DataFrame", "pd.DataFrame"], np.ndarray]
 
 NAME = re.compile(r"[^\W\d]\w*")
 
-# The names of built-in geometries and rules.
-BUILT_IN = {"points", "boxes", "joints", "poses", "sky", "oriented_boxes", "masks", "distance", "iou", "oks", "point"}
-BUILT_IN |= {"keypoint"}
+# The names of built-in geometries and rules, and what `bias` tells beside the offsets of a geometry.
+BUILT_IN = {"points", "boxes", "joints", "poses", "distance", "iou", "oks", "point", "keypoint", "function"}
+TOLD = {"dx", "dy", *(f"{name}{suffix}" for name in ("f1", "mse", "loc_a") for suffix in ("", "_corrected"))}
 
 # The geometries that were registered, by name.
 REGISTERED: dict[str, Geometry] = {}
@@ -272,48 +272,83 @@ def _swapped(one: str, other: str, objects: pd.DataFrame) -> pd.DataFrame:
 
 
 def _arrays(given: Given, rows: Columns | Rows) -> dict[str, np.ndarray]:
-    """The columns of the geometry as float64."""
-    return {name: as_numbers(rows[name]) for name in given.columns}
+    """The columns of the geometry as float64; a table without rows may lack them."""
+    return {name: as_numbers(rows[name]) if name in rows else np.zeros(0) for name in given.columns}
+
+
+def _length(given: Given, rows: Rows) -> int:
+    """How many rows there are."""
+    return len(rows[given.columns[0]])
+
+
+def _numbers(given: Given, what: str, answer: Any) -> np.ndarray:
+    """What a function of the geometry returned as float64; raises InputError unless it is an array of numbers."""
+    try:
+        values = np.asarray(answer)
+    except ValueError as error:  # of arrays of several shapes
+        raise InputError(f"geometry {given.name}: {what} returned no array: {error}") from None
+    if values.dtype.kind not in "fiub":
+        raise InputError(f"geometry {given.name}: {what} returned type {values.dtype}; numbers are needed")
+    return values.astype(np.float64)
 
 
 def _returned(given: Given, what: str, answer: Any, shape: tuple[int | None, ...]) -> np.ndarray:
     """What a function of the geometry returned as float64; raises InputError unless it has this shape."""
-    values = np.asarray(answer)
-    fits = values.ndim == len(shape) and all(
-        wanted in (None, there) for wanted, there in zip(shape, values.shape, strict=True)
-    )
-    if not fits or values.dtype.kind not in "fiub":
+    values = _numbers(given, what, answer)
+    if values.ndim != len(shape) or any(
+        wanted not in (None, there) for wanted, there in zip(shape, values.shape, strict=True)
+    ):
         needed = ", ".join("K" if wanted is None else str(wanted) for wanted in shape)
-        raise InputError(
-            f"geometry {given.name}: {what} returned shape {values.shape} and type {values.dtype}; numbers of shape "
-            f"({needed}) are needed"
-        )
-    return values.astype(np.float64)
+        raise InputError(f"geometry {given.name}: {what} returned shape {values.shape}; ({needed}) is needed")
+    return values
+
+
+def _several(given: Given, what: str, answer: Any, count: int, n_rows: int) -> np.ndarray:
+    """Several numbers of each row, (count, N), of which a function may return some as one for all rows."""
+    parts = list(answer) if isinstance(answer, Sequence | np.ndarray) else []
+    if len(parts) != count:
+        raise InputError(f"geometry {given.name}: {what} returned {len(parts)} arrays; {count} are needed")
+    values = [_numbers(given, what, part) for part in parts]
+    return np.stack([np.full(n_rows, of) if of.ndim == 0 else _returned(given, what, of, (n_rows,)) for of in values])
 
 
 def _reach(given: Given, bounds: OfRows, truth: Columns, predictions: Columns, limit: float) -> tuple[Extents, Extents]:
     """The boxes of both sides; for a distance, those of the predictions grown by the limit."""
     grown = limit if given.word == "distance" else 0.0
-    sides = []
-    for table, more in ((truth, 0.0), (predictions, grown)):
-        left, top, right, bottom = _returned(given, "bounds", bounds(_arrays(given, table)), (4, len(table)))
-        room = ROOM * (np.abs([left, top]) + np.abs([right, bottom]))
-        half = np.stack([right - left, bottom - top]) / 2 + room + more
-        sides.append(Extents((left + right) / 2, (top + bottom) / 2, *half))
+    sides = [_extents(given, bounds, table, more) for table, more in ((truth, 0.0), (predictions, grown))]
     return sides[0], sides[1]
 
 
+def _extents(given: Given, bounds: OfRows, table: Columns, grown: float) -> Extents:
+    """The boxes in which rows lie, a little grown; raises InputError unless left <= right and top <= bottom."""
+    if not len(table):
+        return Extents(*np.zeros((4, 0)))
+    left, top, right, bottom = _several(given, "bounds", bounds(_arrays(given, table)), 4, len(table))
+    wrong = np.flatnonzero(~((left <= right) & (top <= bottom)))
+    if len(wrong):
+        needed = f"left <= right and top <= bottom are needed, and are not so for {_row(table, int(wrong[0]))}"
+        raise InputError(f"geometry {given.name}: bounds: {needed}")
+    sides = []
+    for low, high in ((left, right), (top, bottom)):
+        bounded = np.isfinite(low) & np.isfinite(high)
+        middle = np.where(bounded, (np.where(bounded, low, 0.0) + np.where(bounded, high, 0.0)) / 2, 0.0)
+        half = np.where(bounded, (high - low) / 2 + ROOM * (np.abs(low) + np.abs(high)) + grown, np.inf)
+        sides.append((middle, half))
+    (x, half_width), (y, half_height) = sides
+    return Extents(x, y, half_width, half_height)
+
+
 def _place(given: Given, centre: OfRows, rows: Rows) -> Places:
-    x, y = _returned(given, "centre", centre(_arrays(given, rows)), (2, len(rows[given.columns[0]])))
+    x, y = _several(given, "centre", centre(_arrays(given, rows)), 2, _length(given, rows))
     return x, y
 
 
 def _outline(given: Given, outline: OfRows, rows: Rows) -> np.ndarray:
-    return _returned(given, "outline", outline(_arrays(given, rows)), (len(rows[given.columns[0]]), None, 2))
+    return _returned(given, "outline", outline(_arrays(given, rows)), (_length(given, rows), None, 2))
 
 
 def _size(given: Given, size: OfRows, rows: Rows) -> np.ndarray:
-    return _returned(given, "size", size(_arrays(given, rows)), (len(rows[given.columns[0]]),))
+    return _returned(given, "size", size(_arrays(given, rows)), (_length(given, rows),))
 
 
 def _offsets(given: Given, truth: Rows, predictions: Rows) -> np.ndarray:
@@ -336,8 +371,8 @@ def _check(name: str, columns: Any, given: Mapping[str, Any]) -> None:
     texts = [] if isinstance(columns, str) or not isinstance(columns, Sequence) else list(columns)
     if not texts or not all(isinstance(column, str) for column in texts) or len({*texts}) < len(texts):
         problems.append(f"columns is {columns!r}; a list of names is needed, each once")
-    taken = [column for column in texts if column in OBJECT_COLUMNS and column not in BOX]
-    problems += [f"column {column} has a meaning of its own; give another name" for column in taken]
+    taken = [column for column in texts if column not in BOX and (column in OWN_COLUMNS or not column.strip())]
+    problems += [f"column {column!r} has a meaning of its own; give another name" for column in taken]
     if (given["distance"] is None) == (given["similarity"] is None):
         problems.append("either distance= or similarity= is needed, a function of truths and predictions")
     for argument in ("distance", "similarity", "bounds", "centre", "outline", "size"):
@@ -351,7 +386,9 @@ def _check(name: str, columns: Any, given: Mapping[str, Any]) -> None:
         and all(isinstance(key, str) and _is_offset(value) for key, value in offsets.items())
     )
     if not is_dict:
-        problems.append("offsets: a dict from names to pairs of a function and its unit is needed")
+        problems.append("offsets: a dict from names to tuples of a function and its unit is needed")
+    elif offsets is not None and not TOLD.isdisjoint(offsets):
+        problems.append(f"offsets: bias tells {', '.join(sorted(TOLD & offsets.keys()))} itself; give another name")
     if problems:
         raise InputError([f"geometry: {problem}" for problem in problems])
 
@@ -376,15 +413,24 @@ def _check_new(given: Given) -> None:
 
 
 def _is_same(one: Any, other: Any) -> bool:
-    """Whether two values are the same; functions are if they run the same code on the same values."""
+    """Whether two arguments are the same; functions are if they run the same code on the same values."""
+    if one is other:
+        return True
+    if isinstance(one, partial) and isinstance(other, partial):
+        return all(map(_is_same, (one.func, one.args, one.keywords), (other.func, other.args, other.keywords)))
     if callable(one) and callable(other):
-        codes = [getattr(function, "__code__", None) for function in (one, other)]
-        if one is other or None in codes or codes[0] != codes[1]:
-            return one is other
-        held = [[cell.cell_contents for cell in function.__closure__ or ()] for function in (one, other)]
-        return _is_same(held[0], held[1]) and one.__defaults__ == other.__defaults__
+        told = ["__code__", "__defaults__", "__kwdefaults__"]
+        codes = [[getattr(function, name, function) for name in told] for function in (one, other)]
+        return codes[0] == codes[1] and _held(one) == _held(other)
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return one.keys() == other.keys() and all(_is_same(one[key], other[key]) for key in one)
     if isinstance(one, tuple | list) and isinstance(other, tuple | list):
         return len(one) == len(other) and all(map(_is_same, one, other))
-    return one is other or (type(one) is type(other) and bool(np.all(one == other)))
+    return type(one) is type(other) and bool(np.array_equal(one, other))
+
+
+def _held(function: Any) -> list[Any]:
+    """What a function takes from around it; functions by their code, and arrays by their bytes."""
+    held = [cell.cell_contents for cell in getattr(function, "__closure__", None) or ()]
+    held = [getattr(value, "__code__", value) for value in held]
+    return [(value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value for value in held]

@@ -1,7 +1,7 @@
 """Makes one match table of truth and predictions: rule, frames that count, near pairs, assignment, layout.
 
-In come two `Annotations`; out comes the match table. Every room but `support` and `tables` may use it; it uses
-`tables`.
+In come two `Annotations`; out comes the match table. Every room over `geometries` may use it; it uses
+`geometries`.
 """
 
 import lazy_loader

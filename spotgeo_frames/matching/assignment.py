@@ -30,7 +30,7 @@ CELLS_AT_ONCE = 1 << 20
 MOST_CHOSEN = 16
 
 # Frames with at least so many cells are taken apart into components before they are solved whole.
-CROWDED_CELLS = 50 * 50
+CROWDED_CELLS = 600 * 600
 
 # The memory of a cell (bytes): its cost and its mark. The solver copies the costs if there are more rows than columns.
 CELL_BYTES, COPIED_BYTES = 9, 8

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..geometries.points import centres, measure
+from ..geometries.points import centres
 from ..support.errors import InputError
 from ..support.work import progress
 from ..tables.annotations import Annotations, as_side_columns
@@ -21,7 +21,7 @@ from .crowds import without_crowds
 from .left_out import left_out
 from .matcher import counted_table
 from .pairs import Pairs, join_pairs, same_category
-from .rule import Rule, check_by_distance, compared
+from .rule import Rule, check_by_distance, check_middles, compared
 from .words import asked, rule_of_tables
 
 if TYPE_CHECKING:
@@ -108,7 +108,12 @@ def match_frames(
         warnings.warn(warning, stacklevel=CALLER)
     counting = without_crowds(both, rule)
     aligned = counting.sides.aligned
+    if not tables:
+        check_middles({"truth": aligned.truth.table, "predictions": aligned.predictions.table})
     given = [_rows_given(side, tables=tables) for side in (aligned.truth, aligned.predictions)]
+    measure = rule.geometry.measure
+    assert measure is not None  # a rule that was just made has one
+    prepared = [rule.geometry.prepare(side.table) for side in (aligned.truth, aligned.predictions)]
     parts = []
     groups = list(_frame_groups(aligned, by_category=not tables))
     for frame, *rows in progress(groups, "matching", "frame"):
@@ -117,7 +122,9 @@ def match_frames(
             positions = _checked_answer(answer, *map(len, rows))
         except ValueError as error:
             raise InputError(f"{aligned.names_from(frame)(0)}: the matcher returned {error}") from None
-        parts.append(_near(aligned, rows[0][positions[0]], rows[1][positions[1]], rule))
+        pairs = rows[0][positions[0]], rows[1][positions[1]]
+        if len(pairs[0]):
+            parts.append(_near(aligned, *pairs, measure(prepared[0], prepared[1], *pairs), rule))
     return match_dataframe(counted_table(counting, join_pairs(parts), rule))
 
 
@@ -129,10 +136,10 @@ def _rows_given(side: Side, *, tables: bool) -> Callable[[np.ndarray], Any]:
     return lambda rows: whole.take(rows).reset_index(drop=True)
 
 
-def _near(aligned: Aligned, truth_rows: np.ndarray, predicted_rows: np.ndarray, rule: Rule) -> Pairs:
+def _near(
+    aligned: Aligned, truth_rows: np.ndarray, predicted_rows: np.ndarray, distance: np.ndarray, rule: Rule
+) -> Pairs:
     """The pairs of these rows, without those that are too far apart or of different categories."""
-    places = centres(aligned.truth.table), centres(aligned.predictions.table)
-    distance = measure(*places, truth_rows, predicted_rows)
     near = (distance <= rule.largest_cost) & same_category(aligned, predicted_rows, truth_rows)
     return Pairs(predicted_rows, truth_rows, distance).take(near)
 

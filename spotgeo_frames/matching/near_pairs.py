@@ -20,14 +20,18 @@ from .pairs import Pairs, all_pairs, gathered, same_category
 # A function that finds the near pairs of the frames [first, last).
 NearPairs = Callable[[int, int], Pairs]
 
-# Frames are crowded where the rows of one side meet so many of the other on average.
-CROWDED = 24
+# Frames are crowded where the rows of one side meet so many of the other on average: points, and rows with sizes, each
+# of whose pairs takes longer to look at.
+CROWDED, CROWDED_SIZES = 24, 8
 
 # Columns into which the image is divided, for each row of a frame.
 COLUMNS = 4
 
-# Edges farther out than this are moved here for the search, which finds more pairs and misses none.
-FARTHEST = 1e12
+# The columns divide the part of the image in which all but these shares of rows begin.
+OF_MOST = (0.01, 0.99)
+
+# Where rows are spread so many times as far along y, the image is divided along y.
+TALL = 4.0
 
 # So many pairs of a crowded frame are looked at together.
 TOUCHING_AT_ONCE = 1 << 19
@@ -76,7 +80,7 @@ def near_pairs(wanted: Search, first: int, last: int) -> Pairs:
     n_pairs = int((sides[0].counts[first:last] * sides[1].counts[first:last]).sum())
     n_rows = sum(end - start for start, end in starts)
     extents, crowded = wanted.extents, False
-    if extents is not None and 2 * n_pairs > CROWDED * n_rows and _is_bounded(extents):
+    if extents is not None and 2 * n_pairs > _crowded(extents) * n_rows and _is_bounded(extents):
         parts, crowded = _in_columns(wanted, extents, first, last), True
     else:
         parts = _of_all(wanted, first, last)
@@ -85,8 +89,13 @@ def near_pairs(wanted: Search, first: int, last: int) -> Pairs:
         keys = (pairs.truth, pairs.prediction) if wanted.by_truth else (pairs.prediction, pairs.truth)
         # One sort of integers is faster than any of two columns; pairs of small frames come sorted by prediction.
         key = (keys[0] << 32) | keys[1]
-        return pairs.take(np.argsort(key, kind="stable"))
+        return pairs.take(np.argsort(key))  # no two are equal
     return pairs
+
+
+def _crowded(extents: tuple[Extents, Extents]) -> int:
+    """How many rows of the other side a row meets on average in crowded frames."""
+    return CROWDED_SIZES if any(isinstance(side.half_width, np.ndarray) for side in extents) else CROWDED
 
 
 def _is_bounded(extents: tuple[Extents, Extents]) -> bool:
@@ -141,23 +150,42 @@ def _level(extents: tuple[Extents, Extents], truths: np.ndarray, predictions: np
 
 
 class Along(NamedTuple):
-    """The rows of one side of some frames along x: their left and right edges, and the columns in which these lie."""
+    """The rows of one side of some frames along x: their left edges, and the columns in which their edges lie."""
 
     rows: slice
     left: np.ndarray
-    right: np.ndarray
     first: np.ndarray
     last: np.ndarray
 
 
 def _in_columns(wanted: Search, extents: tuple[Extents, Extents], first: int, last: int) -> Iterator[tuple[int, Pairs]]:
-    """The near pairs chunk by chunk, of rows whose boxes touch, each with how many pairs it stands for.
+    """The near pairs chunk by chunk, of rows whose boxes touch, each with how many pairs it stands for."""
+    found, n_pairs, n_touching = list[tuple[np.ndarray, np.ndarray]](), 0, 0
+    for n_of_part, *pair in _touching(wanted.aligned, extents, first, last):
+        found.append((pair[0], pair[1]))
+        n_pairs, n_touching = n_pairs + n_of_part, n_touching + len(pair[0])
+        if n_touching >= TOUCHING_AT_ONCE:
+            yield n_pairs, _measured(wanted, *map(np.concatenate, zip(*found, strict=True)))
+            found, n_pairs, n_touching = [], 0, 0
+    if found:
+        yield n_pairs, _measured(wanted, *map(np.concatenate, zip(*found, strict=True)))
+
+
+def _touching(
+    aligned: Aligned, extents: tuple[Extents, Extents], first: int, last: int
+) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    """The truth rows and prediction rows of pairs whose boxes touch, part by part, each with how many it stands for.
 
     Of two boxes that touch along x, one begins in a column that the other covers; where both do, the pair is taken from
-    the side of the one that begins earlier.
+    the side of the one that begins earlier. Boxes that end in the column in which another begins count as touching it.
     """
-    sides = wanted.aligned.truth, wanted.aligned.predictions
-    truth, claimed = _along(sides, extents, first, last)
+    sides = aligned.truth, aligned.predictions
+    rows = [slice(*side.starts[[first, last]].tolist()) for side in sides]
+    if _spread([side.y[of] for side, of in zip(extents, rows, strict=True)]) > TALL * _spread(
+        [side.x[of] for side, of in zip(extents, rows, strict=True)]
+    ):
+        extents = _turned(extents[0]), _turned(extents[1])
+    truth, claimed = _along(sides, extents, rows, first, last)
     n_columns = int(max(edge.max(initial=-1) for side in (truth, claimed) for edge in (side.first, side.last))) + 1
     for here, there, is_truth in ((truth, claimed, True), (claimed, truth, False)):
         order = np.argsort(there.first, kind="stable")
@@ -167,33 +195,42 @@ def _in_columns(wanted: Search, extents: tuple[Extents, Extents], first: int, la
         for begin, end in chunks(counts, TOUCHING_AT_ONCE):
             box, within = ranges(begins[begin:end], counts[begin:end])
             box, other = box + begin, order.take(within)
-            later = there.left.take(other) - here.left.take(box)
-            touching = (later > 0 if is_truth else later >= 0) & (there.left.take(other) <= here.right.take(box))
-            kept = np.flatnonzero(touching)
+            left, mine = there.left.take(other), here.left.take(box)
+            kept = np.flatnonzero(left > mine if is_truth else left >= mine)
             pair = box.take(kept) + here.rows.start, other.take(kept) + there.rows.start
             truths, predictions = pair if is_truth else pair[::-1]
             kept = _level(extents, truths, predictions)
             # Each pair is looked for from both sides.
-            yield (end - begin) * len(there.left) // 2, _measured(wanted, truths.take(kept), predictions.take(kept))
+            yield (end - begin) * len(there.left) // 2, truths.take(kept), predictions.take(kept)
 
 
-def _along(sides: tuple[Side, Side], extents: tuple[Extents, Extents], first: int, last: int) -> list[Along]:
+def _spread(places: list[np.ndarray]) -> float:
+    """How far apart most places are."""
+    low, high = np.quantile(np.concatenate(places), OF_MOST)
+    return float(high - low)
+
+
+def _turned(extents: Extents) -> Extents:
+    """The same boxes with x for y."""
+    return Extents(extents.y, extents.x, extents.half_height, extents.half_width)
+
+
+def _along(
+    sides: tuple[Side, Side], extents: tuple[Extents, Extents], rows: list[slice], first: int, last: int
+) -> list[Along]:
     """Both sides of the frames [first, last) along x; columns are counted through all frames."""
     found = []
-    for side, of_side in zip(sides, extents, strict=True):
-        rows = slice(*side.starts[[first, last]].tolist())
-        x, half = (
-            of_side.x[rows],
-            of_side.half_width[rows] if isinstance(of_side.half_width, np.ndarray) else of_side.half_width,
-        )
+    for side, of_side, of_frames in zip(sides, extents, rows, strict=True):
+        x, half = of_side.x[of_frames], of_side.half_width
+        half = half[of_frames] if isinstance(half, np.ndarray) else half
         room = ROOM * np.abs(x)
-        found.append((rows, x - half - room, x + half + room, side.frame[rows] - first))
-    edges = [np.clip([left, right], -FARTHEST, FARTHEST) for _, left, right, _ in found]
-    low, high = min(side.min(initial=0.0) for side in edges), max(side.max(initial=0.0) for side in edges)
+        found.append((of_frames, x - half - room, x + half + room, side.frame[of_frames] - first))
+    # Rows that lie far from most share the first or the last column, so that they make no column wide.
+    low, high = np.quantile(np.concatenate([left for _, left, *_ in found]), OF_MOST)
     n_columns = min(max(COLUMNS * sum(len(frame) for *_, frame in found) // (last - first), 8), 1024)
-    scale = n_columns / (high - low + 1.0)
+    scale = (n_columns - 1) / max(high - low, np.finfo(np.float64).tiny * n_columns)
     columns = [
-        ((edge - low) * scale).astype(np.int64) + n_columns * frame
-        for edge, (*_, frame) in zip(edges, found, strict=True)
+        ((np.clip([left, right], low, high) - low) * scale).astype(np.int64) + n_columns * frame
+        for _, left, right, frame in found
     ]
-    return [Along(rows, left, right, *column) for (rows, left, right, _), column in zip(found, columns, strict=True)]
+    return [Along(of_frames, left, *column) for (of_frames, left, *_), column in zip(found, columns, strict=True)]

@@ -108,12 +108,10 @@ def registered_of(table: pd.DataFrame, words: Words) -> Geometry | None:
     if words.similarity is not None or words.distance is not None:
         return None
     noted = table.attrs.get("rule")
-    name = (
-        next(filter(None, (registered_name(table, prefix) for prefix in SIDE_PREFIXES)), None)
-        if noted is None
-        else noted
-    )
-    return REGISTERED.get(str(name))
+    if noted is not None:
+        return REGISTERED.get(str(noted))
+    of_truth, of_predictions = (registered_name(table, prefix) for prefix in SIDE_PREFIXES)
+    return REGISTERED.get(str(of_truth)) if of_truth == of_predictions else None
 
 
 def is_of_poses(table: pd.DataFrame) -> bool:
@@ -189,7 +187,9 @@ def _similarity(table: pd.DataFrame, words: Words) -> str | Measure:
 
 def _give_again(name: str, word: str) -> InputError:
     """The error that the function of a table is needed again."""
-    return InputError(f"match table: it was matched by {name}; give this function again, as {word}=")
+    return InputError(
+        f"match table: it was matched by {name}; give this function again, as {word}=, or register it with geometry()"
+    )
 
 
 def _needed(table: pd.DataFrame, name: str, given: float | None) -> float:

@@ -20,16 +20,17 @@ import numpy as np
 from ..geometries.boxes import BOXES
 from ..geometries.facts import Geometry
 from ..geometries.joints import COCO_SIGMAS, KEYPOINTS, keypoint_similarity
-from ..geometries.points import POINTS, point_similarity
+from ..geometries.points import POINTS, geometry_of, point_similarity
 from ..geometries.poses import poses_of
 from ..geometries.registered import Measure, lost_function, of_function
 from ..support.errors import InputError
 from ..support.version import __version__
 from ..tables.annotations import Annotations, SideColumns, annotations_of
+from ..tables.columns import Columns
 from ..tables.inputs import source
 from ..tables.messages import missing
 from ..tables.other_words import way_out
-from ..tables.schema import BOX, LARGEST_COORDINATE
+from ..tables.schema import BOX, LARGEST_COORDINATE, REGISTERED_COLUMNS
 from .alignment import Aligned, FrameRule, align, select_rows
 from .near_pairs import NearPairs, near_pairs, search
 from .pairs import Pairs, frame_chunks, join_pairs
@@ -130,7 +131,8 @@ class Rule:
         geometry = self.geometry
         if geometry.any_column and not geometry.columns:
             return None
-        return [*dict.fromkeys([*BOX, *geometry.columns, "category", *geometry.columns_of_truth])]
+        own = [name for columns in REGISTERED_COLUMNS.values() for name in columns]  # whose middles may be measured
+        return [*dict.fromkeys([*BOX, *geometry.columns, *own, "category", *geometry.columns_of_truth])]
 
     @property
     def joint_sigmas(self) -> Mapping[Any, float]:
@@ -278,6 +280,9 @@ def of_all_frames(aligned: Aligned, near: NearPairs) -> Pairs:
 def check_columns_of(geometry: Geometry, aligned: Aligned) -> None:
     """Raises InputError if a side that has rows lacks a column of the geometry."""
     sides = {"truth": aligned.truth.table, "predictions": aligned.predictions.table}
+    if geometry.columns == POINTS.columns:  # whatever has a middle will do
+        check_middles(sides)
+        return
     why = f"{geometry.name} need {' and '.join(name for name in geometry.columns if name not in ('x', 'y'))}"
     hint = f"{why} (similarity='point' compares points, 'oks' poses)" if geometry.covered else why
     problems = [
@@ -285,6 +290,17 @@ def check_columns_of(geometry: Geometry, aligned: Aligned) -> None:
         for name, table in sides.items()
         for column in geometry.columns
         if column not in table and len(table)
+    ]
+    if problems:
+        raise InputError(problems)
+
+
+def check_middles(sides: Mapping[str, Columns]) -> None:
+    """Raises InputError if rows have neither x and y nor a geometry that knows their middles."""
+    problems = [
+        f"{source(table, name)}: {geometry_of(table).name} have no centre, so no distance; geometry() takes one"
+        for name, table in sides.items()
+        if len(table) and geometry_of(table).place is None and not POINTS.is_of(table)
     ]
     if problems:
         raise InputError(problems)

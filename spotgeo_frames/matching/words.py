@@ -24,7 +24,7 @@ from ..tables.columns import Columns
 from ..tables.inputs import source
 from ..tables.messages import meant
 from ..tables.other_words import Told, geometry_problem, naming_problem, tidy_call
-from ..tables.schema import LARGEST_COORDINATE, registered_name
+from ..tables.schema import LARGEST_COORDINATE, REGISTERED_COLUMNS, registered_name
 from .rule import TAU, Rule, check_distances
 
 if TYPE_CHECKING:
@@ -263,7 +263,7 @@ def with_distance(rule: Rule, words: Words) -> Rule:
 def _noted_name(measure: Measure) -> str:
     """The name of a caller's function in notes, where it may not be taken for a built-in rule."""
     name = name_of(measure)
-    return f"function {name}" if name in OWN_NAMES else name
+    return f"function {name}" if name in OWN_NAMES or name in REGISTERED_COLUMNS else name
 
 
 def _registered(words: Words, truth: Header, predictions: Header) -> Geometry | None:

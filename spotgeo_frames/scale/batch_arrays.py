@@ -18,7 +18,7 @@ from ..tables.annotations import Annotations
 from ..tables.columns import Columns, array_of
 from ..tables.messages import listed
 from ..tables.other_words import in_other_words, plain
-from ..tables.schema import BOX, FRAME_KEY, LARGEST_EXACT_INTEGER, registered_name
+from ..tables.schema import BOX, FRAME_KEY, LARGEST_EXACT_INTEGER, REGISTERED_COLUMNS, registered_name
 
 # What may be given for the columns of the geometry, with how many numbers each row has there.
 GEOMETRY = {"xy": 2, "boxes": 4, "boxes_xyxy": 4}
@@ -143,7 +143,7 @@ def given_arrays(given: Any, name: str) -> BatchSide | None:
     """
     objects, frames = (given.objects, given.frames) if isinstance(given, Annotations) else (given, None)
     if isinstance(objects, Mapping):
-        side: BatchSide | None = arrays_of_dict(objects, name)
+        side = None if registered_name(objects) else arrays_of_dict(objects, name)
     else:
         side = _arrays_of_dataframe(objects) if isinstance(objects, pd.DataFrame) else None
     if isinstance(given, Annotations) and given.sequences is not None:
@@ -229,10 +229,24 @@ def as_dataframe(side: BatchSide) -> pd.DataFrame:
     return pd.DataFrame(key | names | dict(zip(BOX, side.geometry, strict=False)) | side.columns)
 
 
+def _registered_objects(arrays: Mapping[str, Any], name: str) -> pd.DataFrame:
+    """A dict of the columns of a registered geometry as a table, in which objects without names are numbered."""
+    columns = {key: np.asarray(values) for key, values in arrays.items()}
+    own = REGISTERED_COLUMNS[str(registered_name(arrays))]
+    n_rows = len(columns[own[0]])
+    columns.setdefault("object", np.arange(n_rows))
+    wrong = [key for key, values in columns.items() if values.shape not in ((), (n_rows,))]
+    if wrong:
+        raise InputError([f"{name}: {key} has shape {columns[key].shape}; ({n_rows},) is needed" for key in wrong])
+    return pd.DataFrame({key: np.broadcast_to(values, n_rows) for key, values in columns.items()})
+
+
 def as_tables(given: Any, name: str) -> Any:
     """Annotations of tables, or a table, from what one side of a batch may be given as."""
     objects, frames, sequences = given if isinstance(given, Annotations) else (given, None, None)
-    if isinstance(objects, Mapping):
+    if isinstance(objects, Mapping) and registered_name(objects):
+        objects = _registered_objects(objects, name)
+    elif isinstance(objects, Mapping):
         side = arrays_of_dict(objects, name)
         objects = as_dataframe(side)
         frames = pd.DataFrame(side.frames) if frames is None and side.frames is not None else frames

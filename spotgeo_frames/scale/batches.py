@@ -55,7 +55,8 @@ def form_of(side: str, columns: Any, others: Sequence[str], frames: Any) -> Form
         told = frames is not None and len(frames["sequence"])
         return _form(None, (), is_text(frames["sequence"]), None, ()) if told else NO_FORM
     classes = is_text(columns["category"]) if "category" in columns else None
-    own = tuple(name for columns_of in REGISTERED_COLUMNS.values() for name in columns_of)
+    # Plain batches have no x and y among their columns, and all have them.
+    own = tuple(name for columns_of in REGISTERED_COLUMNS.values() for name in columns_of if name not in BOX[:2])
     return _form(side, (*columns, *others), is_text(columns["sequence"]), classes, own)
 
 

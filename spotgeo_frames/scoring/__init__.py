@@ -1,4 +1,4 @@
-"""The numbers of a match table: its sums, its summary and slices, and the ranks of several.
+"""The numbers of a match table: its sums, its summary and its slices.
 
 In come match tables; out come summaries. `tracking` and all rooms over it may use it; it uses `matching`.
 """

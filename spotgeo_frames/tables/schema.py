@@ -92,8 +92,11 @@ def coordinates_of(columns: Container[Hashable]) -> list[str]:
 def registered_name(columns: Container[Hashable], prefix: str = "") -> str | None:
     """The name of the registered geometry of a table with these columns: that with the most columns; or None.
 
-    `prefix` is that of a match table's columns. Raises InputError where two geometries have equally many of them.
+    Joints are of none. `prefix` is that of a match table's columns. Raises InputError where two geometries have equally
+    many of them.
     """
+    if not REGISTERED_COLUMNS or "joint" in columns:
+        return None
     found = [name for name, own in REGISTERED_COLUMNS.items() if all(f"{prefix}{column}" in columns for column in own)]
     most = max((len(REGISTERED_COLUMNS[name]) for name in found), default=0)
     widest = [name for name in found if len(REGISTERED_COLUMNS[name]) == most]

@@ -205,3 +205,112 @@ def test_without_a_centre_nothing_is_drawn_and_offsets_are_null(tmp_path: Path) 
         assert sf.check(TRUTH, GOOD).empty
     finally:
         sf.geometry("streaks", None)
+
+
+EVENTS = pd.DataFrame({"sequence": 1, "frame": 1, "object": [0, 1], "start": [0.0, 50.0], "end": [4.0, 60.0]})
+HEARD = EVENTS.assign(start=[1.0, 50.5], end=[4.0, 60.0])
+
+
+def apart(truth: Any, predictions: Any) -> np.ndarray:
+    return np.abs(truth["start"] - predictions["start"]) + np.abs(truth["end"] - predictions["end"])
+
+
+@pytest.fixture
+def events() -> Iterator[Any]:
+    """Registers events with the given words, and takes them out after the test."""
+
+    def registered(**words: Any) -> None:
+        sf.geometry("events", ["start", "end"], distance=apart, unit="s", **words)
+
+    yield registered
+    sf.geometry("events", None)
+
+
+def test_bounds_of_one_axis_may_be_infinite_or_one_number(events: Any) -> None:
+    events(bounds=lambda rows: (rows["start"], -np.inf, rows["end"], np.inf))
+    assert (sf.match(EVENTS, HEARD, tau=2)["outcome"] == "TP").all()
+    nothing = pd.DataFrame({"sequence": [], "frame": [], "object": [], "x": [], "y": []})
+    assert sf.match(EVENTS, nothing, tau=2)["outcome"].tolist() == ["FN", "FN"]
+
+
+def test_answers_that_are_no_bounds_are_refused(events: Any) -> None:
+    events(bounds=lambda rows: (rows["end"], 0, rows["start"], 0))
+    with refused(("geometry events", "left <= right", "object 0")):
+        sf.match(EVENTS, HEARD, tau=2)
+
+
+def test_middles_meet_points(events: Any) -> None:
+    events(centre=lambda rows: ((rows["start"] + rows["end"]) / 2, 0))
+    points = HEARD.assign(x=[2.0, 55.0], y=0.0).drop(columns=["start", "end"])
+    assert sf.match(EVENTS, points, tau=2)["distance"].tolist() == [0, 0]
+    assert sf.match(EVENTS, HEARD, similarity="point", tau=2)["similarity"].tolist() == [0.875, 0.9375]
+
+
+def test_without_middles_there_is_no_distance_of_points(events: Any) -> None:
+    events()
+    with refused(("truth", "events have no centre"), ("predictions", "events have no centre")):
+        sf.match(EVENTS, HEARD, similarity="point")
+    with refused(("truth", "events have no centre"), ("predictions", "events have no centre")):
+        sf.match_frames(EVENTS, HEARD, lambda truth, predictions: ([0], [0]), tau=2)
+
+
+def test_a_matcher_of_ones_own_is_measured_by_the_geometry(events: Any) -> None:
+    events(centre=lambda rows: (rows["start"], 0))
+    matches = sf.match_frames(EVENTS, HEARD, lambda truth, predictions: ([0, 1], [0, 1]), tau=2)
+    assert matches["distance"].tolist() == [1.0, 0.5]
+
+
+def test_batches_of_arrays(events: Any) -> None:
+    events()
+    accumulator = sf.Accumulator(tau=2, epsilon=0)
+    batch = [{"sequence": 1, "frame": 1, **side[["start", "end"]].to_dict("list")} for side in (EVENTS, HEARD)]
+    accumulator.update(*batch)
+    assert accumulator.compute()["tp"].item() == 2
+
+
+def test_joints_are_of_no_registered_geometry(words: dict[str, Any]) -> None:
+    joints = TRUTH.head(20).assign(joint="nose", x=TRUTH["x1"], y=TRUTH["y1"])
+    assert sf.match(joints, joints, tau=5).attrs["rule"] == "distance"
+
+
+def test_registering_again(words: dict[str, Any]) -> None:
+    measure = {"distance" if words else "similarity": ends_apart if words else likeness}
+    sf.geometry("streaks", COLUMNS, **measure, **KNOWN)  # the very same
+    with refused(("geometry", "another streaks")):
+        sf.geometry("streaks", COLUMNS, **measure)
+    with refused(("geometry", "streaks has these columns already")):
+        sf.geometry("lines", COLUMNS, **measure)
+    for name, columns, more in (
+        ("boxes", ["a"], {}),
+        ("a b", ["a"], {}),
+        ("lines", ["outcome"], {}),
+        ("lines", ["a"], {"offsets": {"dx": (ends_apart, "px")}}),
+    ):
+        with pytest.raises(sf.InputError):
+            sf.geometry(name, columns, **measure, **more)
+
+
+def test_built_in_rules_take_rows_for_what_they_measure() -> None:
+    boxes = TRUTH.assign(x=TRUTH["x1"], y=TRUTH["y1"], w=20.0, h=10.0)
+    sf.geometry("streaks", COLUMNS, similarity=likeness, **KNOWN)
+    try:
+        rows = sf.bias(sf.match(boxes, boxes.assign(w=22.0), similarity="iou")).set_index("metric")["estimate"]
+    finally:
+        sf.geometry("streaks", None)
+    assert rows["width_ratio"] == pytest.approx(1.1)
+
+
+@pytest.mark.parametrize("place", [0.0, 5e6])
+@pytest.mark.parametrize("tall", [False, True])
+def test_crowded_frames_far_away_and_tall(place: float, tall: bool) -> None:
+    """Pairs are those of all pairs, wherever the crowd is, and with one row far from it."""
+    random = np.random.default_rng(3)
+    truth = pd.DataFrame({"sequence": 1, "frame": 1, "object": range(300)})
+    spread = (3, 400) if tall else (400, 3)
+    truth = truth.assign(x=place + random.integers(0, spread[0], 300), y=place + random.integers(0, spread[1], 300))
+    truth.loc[0, "x"] = 1e9
+    found = truth.assign(x=truth["x"] + random.integers(-2, 3, 300), y=truth["y"] + random.integers(-2, 3, 300))
+    plain = sf.match(truth, found, tau=3, epsilon=0, distance=lambda a, b: np.hypot(a["x"] - b["x"], a["y"] - b["y"]))
+    pd.testing.assert_series_equal(
+        sf.match(truth, found, tau=3, epsilon=0)["predicted_object"], plain["predicted_object"]
+    )

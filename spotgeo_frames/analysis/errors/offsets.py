@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ...geometries.boxes import BOXES
 from ...geometries.facts import Geometry, Rows, sides_of_matches
 from ...geometries.points import POINTS, geometry_of
 from ...geometries.registered import Measure
@@ -187,7 +188,11 @@ def _geometry(table: pd.DataFrame, rule: Rule) -> Geometry:
     if rule.geometry.assembled is not None:
         return rule.geometry
     of_truth, of_predictions = (geometry_of(table, prefix) for prefix in SIDE_PREFIXES)
-    return of_truth if of_truth is of_predictions else POINTS
+    if of_truth is of_predictions and (of_truth.given is None or of_truth is rule.registered):
+        return of_truth
+    # By a built-in rule, rows are what this rule takes them for.
+    boxed = all(BOXES.is_of(table, prefix) for prefix in SIDE_PREFIXES)
+    return BOXES if boxed else POINTS
 
 
 def _offsets(groups: Groups, measured: Measured, together: np.ndarray, confidence: float) -> Intervals:

@@ -1,6 +1,6 @@
 """The report: one HTML page to send to people, and a folder of Parquet with the tables behind it.
 
-build.py calls the steps in order. evaluation.py computes what all sections share. sections/ has a module for each
-section of the page; it makes texts, tables and charts of its numbers, and names the tables to keep. html/ writes the
-page, and folder/ the Parquet.
+build.py calls the steps in order. evaluation.py computes what all sections share. sections/ has a function for
+each section of the page, which makes texts, tables and charts of its numbers, and says which tables to keep. html/
+writes the page, and folder.py the Parquet.
 """
