@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..support.arrays import exp, log
 from ..tables.columns import Columns
 from ..tables.schema import BOX, LARGEST_COORDINATE
-from .facts import ROOM, SWAP, Extents, Geometry, Offsets, PairMeasure, Places, Rows, Slip, with_x_and_y_swapped
+from .facts import ROOM, SWAP, Extents, Geometry, Offsets, PairMeasure, Places, Rows, Slip, swapped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -187,12 +187,8 @@ def _from_corners(boxes: pd.DataFrame) -> pd.DataFrame:
     return boxes.assign(w=boxes["w"] - boxes["x"], h=boxes["h"] - boxes["y"])
 
 
-def _turned(boxes: pd.DataFrame) -> pd.DataFrame:
-    return boxes.assign(w=boxes["h"], h=boxes["w"])
-
-
 def _all_swapped(boxes: pd.DataFrame) -> pd.DataFrame:
-    return _turned(with_x_and_y_swapped(boxes))
+    return swapped(swapped(boxes, "x", "y"), "w", "h")
 
 
 # How boxes are written where x, y is not the top left corner or w, h not the size, and in another order.
@@ -201,14 +197,14 @@ FORMS: tuple[Slip, ...] = (
     ("w and h are the far corner of the box", "give its width and height: w - x, h - y", _from_corners),
 )
 SWAPS: tuple[Slip, ...] = (
-    ("width and height are swapped", "write the width, then the height: w, h", _turned),
+    ("width and height are swapped", "write the width, then the height: w, h", partial(swapped, one="w", other="h")),
     (
         "x and y, width and height are swapped",
         "write the column of the image, then its row, and the width, then the height: x, y, w, h",
         _all_swapped,
     ),
 )
-OFFSETS = Offsets(["dx", "dy", "width_ratio", "height_ratio"], ["px", "px", "", ""], [""], _offsets, _moved, _told)
+OFFSETS = Offsets(["dx", "dy", "width_ratio", "height_ratio"], [""], _offsets, _moved, _told)
 BOXES = Geometry(
     "boxes",
     tuple(BOX),
@@ -226,8 +222,3 @@ BOXES = Geometry(
     slips=(SWAP, *FORMS, *SWAPS),
     forms=FORMS,
 )
-
-
-def has_boxes(columns: Any, prefix: str = "") -> bool:
-    """Whether these are columns of boxes; `prefix` is that of a match table's columns."""
-    return BOXES.is_of(columns, prefix)

@@ -6,8 +6,9 @@ the rows of P pairs. `reach` gives the boxes in which rows lie, grown so that on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -45,8 +46,6 @@ class Offsets(NamedTuple):
     ----------
     metrics
         The names of the M numbers.
-    units
-        The unit of each of them; a text, empty for ratios.
     parts
         The names of the P parts: the joints of whole poses; one part without a name else.
     measured
@@ -60,7 +59,6 @@ class Offsets(NamedTuple):
     """
 
     metrics: list[str]
-    units: list[str]
     parts: list[str]
     measured: Callable[[Rows, Rows], np.ndarray]
     moved: Callable[[pd.DataFrame, np.ndarray], pd.DataFrame] | None
@@ -69,9 +67,6 @@ class Offsets(NamedTuple):
 
 # A mistake in columns, what to do about it, and a function from a table to the same without it.
 Slip = tuple[str, str, Callable[["pd.DataFrame"], "pd.DataFrame"]]
-
-# Nothing is known of how far off a prediction is.
-UNKNOWN = Offsets([], [], [""], lambda truth, predictions: np.zeros((len(truth), 1, 0)), None, np.asarray)
 
 
 @dataclass(frozen=True)
@@ -114,7 +109,7 @@ class Geometry:
     place, outline, size
         Functions from rows to their middles; to their outlines (N, K, 2); to their areas (N,). None where not known.
     offsets
-        What `bias` measures.
+        What `bias` measures; None of rows that only a function of the caller's knows.
     slips
         The slips of the pen that `check` looks for in predictions: what each is, what to do about it, and a function
         that corrects a table.
@@ -142,7 +137,7 @@ class Geometry:
     place: Callable[[Rows], Places] | None = None
     outline: Callable[[Rows], np.ndarray] | None = None
     size: Callable[[Rows], np.ndarray] | None = None
-    offsets: Offsets = UNKNOWN
+    offsets: Offsets | None = None
     slips: tuple[Slip, ...] = ()
     forms: tuple[Slip, ...] = ()
     given: Any = None
@@ -152,13 +147,18 @@ class Geometry:
             return super().__reduce_ex__(protocol)
         return type(self.given).registered, (self.given,)
 
+    @property
+    def can_move(self) -> bool:
+        """Whether something tells how rows are moved."""
+        return self.offsets is not None and self.offsets.moved is not None
+
     def is_of(self, columns: Any, prefix: str = "") -> bool:
         """Whether columns are those of this geometry; `prefix` is that of a match table's columns."""
         there = all(f"{prefix}{name}" in columns for name in self.columns)
         return there and not any(name in columns for name in self.without)
 
 
-class Rows(Mapping[str, np.ndarray]):
+class Rows:
     """The columns of one side of a table or a match table as float64 arrays by name, without their prefix."""
 
     def __init__(self, table: Any, prefix: str = ""):
@@ -169,13 +169,6 @@ class Rows(Mapping[str, np.ndarray]):
 
     def __contains__(self, name: object) -> bool:
         return f"{self.prefix}{name}" in self.table
-
-    def __iter__(self) -> Iterator[str]:
-        named = (str(name) for name in self.table)
-        return (name.removeprefix(self.prefix) for name in named if name.startswith(self.prefix))
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
 
 
 def sides_of_matches(matches: Any) -> tuple[Rows, Rows]:
@@ -190,9 +183,13 @@ def difference(left: np.ndarray, right: np.ndarray) -> np.ndarray:
         return left - right
 
 
-def with_x_and_y_swapped(objects: pd.DataFrame) -> pd.DataFrame:
-    """The objects with x for y and y for x."""
-    return objects.assign(x=objects["y"], y=objects["x"])
+def swapped(objects: pd.DataFrame, one: str, other: str) -> pd.DataFrame:
+    """The objects with two columns in each other's place."""
+    return objects.assign(**{one: objects[other], other: objects[one]})
 
 
-SWAP: Slip = ("x and y are swapped", "write the column of the image, then its row: x, y", with_x_and_y_swapped)
+SWAP: Slip = (
+    "x and y are swapped",
+    "write the column of the image, then its row: x, y",
+    partial(swapped, one="x", other="y"),
+)

@@ -63,7 +63,7 @@ def centres(table: Any, prefix: str = "") -> Places:
     if geometry.place is not None:
         return geometry.place(rows)
     if POINTS.is_of(table, prefix):
-        return rows["x"], rows["y"]
+        return _place(rows)
     return np.full(len(table), np.nan), np.full(len(table), np.nan)
 
 
@@ -109,6 +109,6 @@ POINTS = Geometry(
     reach,
     is_distance=True,
     place=_place,
-    offsets=Offsets(["dx", "dy"], ["px", "px"], [""], _offsets, _moved, np.asarray),
+    offsets=Offsets(["dx", "dy"], [""], _offsets, _moved, np.asarray),
     slips=(SWAP,),
 )

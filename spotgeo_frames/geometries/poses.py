@@ -249,5 +249,5 @@ def poses_of(sigmas: Mapping[Any, float] = COCO_SIGMAS) -> Geometry:
         assembled=partial(whole_poses, sigmas=sigmas),
         place=BOXES.place,
         outline=BOXES.outline,
-        offsets=Offsets(["dx", "dy"], ["px", "px"], [str(joint) for joint in joints], measured, moved, np.asarray),
+        offsets=Offsets(["dx", "dy"], [str(joint) for joint in joints], measured, moved, np.asarray),
     )

@@ -17,7 +17,7 @@ from ..support.errors import InputError
 from ..tables.columns import Columns, as_numbers, dataframe_of
 from ..tables.messages import first_keys, listed
 from ..tables.schema import BOX, FRAME_KEY, OWN_COLUMNS, REGISTERED_COLUMNS
-from .facts import ROOM, Extents, Geometry, Offsets, Places, Rows, Slip
+from .facts import ROOM, Extents, Geometry, Offsets, Places, Rows, Slip, swapped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -176,7 +176,7 @@ def _of_arrays(
 ) -> np.ndarray:
     """What the function of a registered geometry returns for pairs of rows, checked."""
     sides = [
-        {name: as_numbers(table[name]).take(of_side) for name in geometry.columns}
+        {name: values.take(of_side) for name, values in _arrays(geometry, table).items()}
         for table, of_side in ((truth, rows), (predictions, others))
     ]
     who = f"geometry {geometry.name}: the {geometry.word}"
@@ -242,8 +242,7 @@ class Given(NamedTuple):
 
 def _made(given: Given) -> Geometry:
     """The geometry of what was given."""
-    units = [given.unit, given.unit, *(unit for _, unit in given.offsets.values())]
-    offsets = Offsets(["dx", "dy", *given.offsets], units, [""], partial(_offsets, given), None, np.asarray)
+    offsets = Offsets(["dx", "dy", *given.offsets], [""], partial(_offsets, given), None, np.asarray)
     return Geometry(
         given.name,
         given.columns,
@@ -264,11 +263,7 @@ def _made(given: Given) -> Geometry:
 def _swap(one: str, other: str) -> Slip:
     """Two columns that stand for each other."""
     advice = f"write each into its own column: {one}, {other}"
-    return f"{one} and {other} are swapped", advice, partial(_swapped, one, other)
-
-
-def _swapped(one: str, other: str, objects: pd.DataFrame) -> pd.DataFrame:
-    return objects.assign(**{one: objects[other], other: objects[one]})
+    return f"{one} and {other} are swapped", advice, partial(swapped, one=one, other=other)
 
 
 def _arrays(given: Given, rows: Columns | Rows) -> dict[str, np.ndarray]:

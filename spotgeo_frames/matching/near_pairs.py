@@ -27,7 +27,7 @@ CROWDED, CROWDED_SIZES = 24, 8
 # Columns into which the image is divided, for each row of a frame.
 COLUMNS = 4
 
-# The columns divide the part of the image in which all but these shares of rows begin.
+# The columns divide the part of the image in which all but these shares of rows have their middles.
 OF_MOST = (0.01, 0.99)
 
 # Where rows are spread so many times as far along y, the image is divided along y.
@@ -40,14 +40,16 @@ TOUCHING_AT_ONCE = 1 << 19
 class Search(NamedTuple):
     """What to search for: pairs of prepared sides whose measure `is_near`, within `extents` if the measure has a reach.
 
-    The measure is called with pairs of equal categories only. `by_truth` says that pairs are sorted by truth, then
-    prediction, and not the other way round.
+    The measure is called with pairs of equal categories only. Frames in which rows meet more than `crowded` others on
+    average are searched in columns. `by_truth` says that pairs are sorted by truth, then prediction, and not the other
+    way round.
     """
 
     aligned: Aligned
     measure: PairMeasure
     prepared: tuple[Any, Any]
     extents: tuple[Extents, Extents] | None
+    crowded: float
     is_near: Callable[[np.ndarray], np.ndarray]
     by_truth: bool
 
@@ -70,7 +72,7 @@ def search(
     chosen = geometry.measure if measure is None else measure
     if chosen is None:
         raise ValueError(f"{geometry.name} is known by its name only")
-    return Search(aligned, chosen, prepared, extents, is_near, by_truth)
+    return Search(aligned, chosen, prepared, extents, _crowded(extents), is_near, by_truth)
 
 
 def near_pairs(wanted: Search, first: int, last: int) -> Pairs:
@@ -79,13 +81,10 @@ def near_pairs(wanted: Search, first: int, last: int) -> Pairs:
     starts = [side.starts[[first, last]].tolist() for side in sides]
     n_pairs = int((sides[0].counts[first:last] * sides[1].counts[first:last]).sum())
     n_rows = sum(end - start for start, end in starts)
-    extents, crowded = wanted.extents, False
-    if extents is not None and 2 * n_pairs > _crowded(extents) * n_rows and _is_bounded(extents):
-        parts, crowded = _in_columns(wanted, extents, first, last), True
-    else:
-        parts = _of_all(wanted, first, last)
+    in_columns = wanted.extents is not None and 2 * n_pairs > wanted.crowded * n_rows
+    parts = _in_columns(wanted, first, last) if in_columns else _of_all(wanted, first, last)
     pairs = gathered(wanted.aligned, first, last, parts)
-    if crowded or wanted.by_truth:
+    if in_columns or wanted.by_truth:
         keys = (pairs.truth, pairs.prediction) if wanted.by_truth else (pairs.prediction, pairs.truth)
         # One sort of integers is faster than any of two columns; pairs of small frames come sorted by prediction.
         key = (keys[0] << 32) | keys[1]
@@ -93,17 +92,16 @@ def near_pairs(wanted: Search, first: int, last: int) -> Pairs:
     return pairs
 
 
-def _crowded(extents: tuple[Extents, Extents]) -> int:
-    """How many rows of the other side a row meets on average in crowded frames."""
+def _crowded(extents: tuple[Extents, Extents] | None) -> float:
+    """How many rows of the other side a row meets on average in crowded frames.
+
+    Infinitely many where columns would leave nothing out, since rows are nowhere or reach infinitely far.
+    """
+    if extents is None or not all(
+        np.isfinite(np.max(side.half_width, initial=0.0)) and not np.isnan(side.x).any() for side in extents
+    ):
+        return np.inf
     return CROWDED_SIZES if any(isinstance(side.half_width, np.ndarray) for side in extents) else CROWDED
-
-
-def _is_bounded(extents: tuple[Extents, Extents]) -> bool:
-    """Whether searching in columns leaves anything out: each row is somewhere, and none reaches infinitely far."""
-    return all(
-        np.isfinite(np.max(side.half_width, initial=0.0)) and not np.isnan(np.min(side.x, initial=0.0))
-        for side in extents
-    )
 
 
 def _measured(wanted: Search, truth: np.ndarray, predictions: np.ndarray) -> Pairs:
@@ -158,10 +156,11 @@ class Along(NamedTuple):
     last: np.ndarray
 
 
-def _in_columns(wanted: Search, extents: tuple[Extents, Extents], first: int, last: int) -> Iterator[tuple[int, Pairs]]:
+def _in_columns(wanted: Search, first: int, last: int) -> Iterator[tuple[int, Pairs]]:
     """The near pairs chunk by chunk, of rows whose boxes touch, each with how many pairs it stands for."""
+    assert wanted.extents is not None  # without them no frame is crowded
     found, n_pairs, n_touching = list[tuple[np.ndarray, np.ndarray]](), 0, 0
-    for n_of_part, *pair in _touching(wanted.aligned, extents, first, last):
+    for n_of_part, *pair in _touching(wanted.aligned, wanted.extents, first, last):
         found.append((pair[0], pair[1]))
         n_pairs, n_touching = n_pairs + n_of_part, n_touching + len(pair[0])
         if n_touching >= TOUCHING_AT_ONCE:
@@ -181,11 +180,11 @@ def _touching(
     """
     sides = aligned.truth, aligned.predictions
     rows = [slice(*side.starts[[first, last]].tolist()) for side in sides]
-    if _spread([side.y[of] for side, of in zip(extents, rows, strict=True)]) > TALL * _spread(
-        [side.x[of] for side, of in zip(extents, rows, strict=True)]
-    ):
-        extents = _turned(extents[0]), _turned(extents[1])
-    truth, claimed = _along(sides, extents, rows, first, last)
+    across = _of_most([side.x[of] for side, of in zip(extents, rows, strict=True)])
+    down = _of_most([side.y[of] for side, of in zip(extents, rows, strict=True)])
+    if np.ptp(down) > TALL * np.ptp(across):
+        extents, across = (_turned(extents[0]), _turned(extents[1])), down
+    truth, claimed = _along(sides, extents, rows, across, first, last)
     n_columns = int(max(edge.max(initial=-1) for side in (truth, claimed) for edge in (side.first, side.last))) + 1
     for here, there, is_truth in ((truth, claimed, True), (claimed, truth, False)):
         order = np.argsort(there.first, kind="stable")
@@ -204,10 +203,9 @@ def _touching(
             yield (end - begin) * len(there.left) // 2, truths.take(kept), predictions.take(kept)
 
 
-def _spread(places: list[np.ndarray]) -> float:
-    """How far apart most places are."""
-    low, high = np.quantile(np.concatenate(places), OF_MOST)
-    return float(high - low)
+def _of_most(places: list[np.ndarray]) -> np.ndarray:
+    """From where to where most places lie, (2,)."""
+    return np.quantile(np.concatenate(places), OF_MOST)
 
 
 def _turned(extents: Extents) -> Extents:
@@ -216,17 +214,25 @@ def _turned(extents: Extents) -> Extents:
 
 
 def _along(
-    sides: tuple[Side, Side], extents: tuple[Extents, Extents], rows: list[slice], first: int, last: int
+    sides: tuple[Side, Side],
+    extents: tuple[Extents, Extents],
+    rows: list[slice],
+    across: np.ndarray,
+    first: int,
+    last: int,
 ) -> list[Along]:
-    """Both sides of the frames [first, last) along x; columns are counted through all frames."""
+    """Both sides of the frames [first, last) along x; columns are counted through all frames.
+
+    `across` is from where to where most rows lie. Rows that lie far from these share the first or the last column, so
+    that they make no column wide.
+    """
     found = []
     for side, of_side, of_frames in zip(sides, extents, rows, strict=True):
         x, half = of_side.x[of_frames], of_side.half_width
         half = half[of_frames] if isinstance(half, np.ndarray) else half
         room = ROOM * np.abs(x)
         found.append((of_frames, x - half - room, x + half + room, side.frame[of_frames] - first))
-    # Rows that lie far from most share the first or the last column, so that they make no column wide.
-    low, high = np.quantile(np.concatenate([left for _, left, *_ in found]), OF_MOST)
+    low, high = across
     n_columns = min(max(COLUMNS * sum(len(frame) for *_, frame in found) // (last - first), 8), 1024)
     scale = (n_columns - 1) / max(high - low, np.finfo(np.float64).tiny * n_columns)
     columns = [

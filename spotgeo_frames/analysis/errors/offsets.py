@@ -141,6 +141,7 @@ def bias(
     rule = noted_rule(table, words, ("tau", "epsilon"))
     geometry = _geometry(table, rule)
     kind = geometry.offsets
+    assert kind is not None  # the geometry of columns knows them
     parts = kind.parts
     by, by_joint = _without_joint(by) if any(parts) else (by, False)
     together = np.eye(len(parts)) if by_joint else np.ones((1, len(parts)))
@@ -288,7 +289,7 @@ def _reasons(
     no_place = answer["metric"].isin(["dx", "dy"]).to_numpy() & (geometry.place is None)
     reasons = [
         (is_corrected & shares_frames, "objects of a frame belong to different groups, so none can be moved alone"),
-        (is_corrected & (geometry.offsets.moved is None), f"nothing tells how {geometry.name} are moved"),
+        (is_corrected & (not geometry.can_move), f"nothing tells how {geometry.name} are moved"),
         (is_score & no_estimate, "it is not defined here"),
         (is_corrected, "the offset is that of these data, so nothing tells how others would gain"),
         (is_score, "intervals() has its interval"),

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...geometries.boxes import has_boxes
+from ...geometries.boxes import BOXES
 from ...geometries.points import centres
 from ...geometries.registered import Measure
 from ...matching.noted_rule import is_of_poses, noted_rule, registered_of
@@ -129,7 +129,7 @@ def _sides(table: pd.DataFrame, rule: Rule) -> MatchSides:
     """Truth and predictions of the match table, with what it takes to evaluate them again."""
     sides = sides_of(table, rule.measured_columns)
     truth, predictions = sides.truth.objects, sides.predictions.objects
-    if rule.measure is not None and has_boxes(predictions) and not has_boxes(truth):
+    if rule.measure is not None and BOXES.is_of(predictions) and not BOXES.is_of(truth):
         raise InputError(
             "error_costs: predictions have w and h and truths have not, so no truth can stand for a prediction"
         )
@@ -144,7 +144,7 @@ def _sides(table: pd.DataFrame, rule: Rule) -> MatchSides:
 def _centres(objects: pd.DataFrame) -> pd.DataFrame:
     """Boxes as points in their centres, so that a truth of either kind can stand for a prediction of either."""
     x, y = centres(objects)
-    return objects.assign(x=x, y=y).drop(columns=["w", "h"] if has_boxes(objects) else [])
+    return objects.assign(x=x, y=y).drop(columns=["w", "h"] if BOXES.is_of(objects) else [])
 
 
 def _repairs(table: pd.DataFrame, rows: TrackRows, rule: Rule) -> list[Repair]:

@@ -157,7 +157,7 @@ def _small_signs(case: Case) -> Iterator[Suspicion]:
     rule, now = case.rule, case.now
     # Of a caller's distance, only its unit tells whether x and y are pixels.
     in_pixels = not rule.own_distance or rule.unit == "px"
-    if in_pixels and now.f1 >= GAIN and geometry_of(case.claims).offsets.moved is not None:
+    if in_pixels and now.f1 >= GAIN and geometry_of(case.claims).can_move:
         matches = match_dataframe(counted_table(now.counting, now.pairs, rule))
         yield from list(larger(case, matches)) or list(late(case)) or offset(case, matches)
     if in_pixels:

@@ -63,7 +63,7 @@ def of_places(truth: Annotations, claims: pd.DataFrame, reach: float) -> Iterato
     geometry = geometry_of(claims)
     for suspicion, advice, corrected in geometry.slips:
         yield Correction(suspicion, advice, truth, corrected(claims))
-    if geometry.offsets.moved is None:  # nothing tells how its rows are moved
+    if not geometry.can_move:
         return
     sizes = dict(zip("xy", geometry.columns[2:], strict=False))
     for axis, edge in (("x", "right"), ("y", "bottom")):

@@ -43,7 +43,7 @@ SAME_STEP = 0.8
 
 def of_offsets_and_scales(truth: Annotations, claims: pd.DataFrame, reach: float) -> Iterator[Correction]:
     """Coordinates that are off by the same, or are multiplied by a factor."""
-    if geometry_of(claims).offsets.moved is None:  # nothing tells how its rows are moved
+    if not geometry_of(claims).can_move:
         return
     pairs = frame_pairs(*_places(truth, claims))
     peak = fullest(pairs.claimed - pairs.true, pairs.weight, reach)

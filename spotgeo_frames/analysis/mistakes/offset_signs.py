@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from ...geometries.boxes import has_boxes
+from ...geometries.boxes import BOXES
 from ...geometries.points import centres, offsets
 from ...support.arrays import added_at, grouped, log, row_keys
 from ...tables.messages import first_listed
@@ -84,7 +84,7 @@ def larger(case: Case, matches: pd.DataFrame) -> Iterator[Suspicion]:
     """Reports boxes that are surely a pixel wider and higher than the truth, or smaller, whatever their size."""
     claims = case.claims
     # Poses have boxes in the match table only, and boxes may be compared with points.
-    if not has_boxes(claims) or not all(has_boxes(matches, prefix) for prefix in SIDE_PREFIXES):
+    if not BOXES.is_of(claims) or not all(BOXES.is_of(matches, prefix) for prefix in SIDE_PREFIXES):
         return
     hits = matches[matches["outcome"].array.codes == TP]
     true, predicted = (
@@ -161,7 +161,7 @@ def _centres(hits: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
 
 def _is_of_sizes(hits: pd.DataFrame, is_off: np.ndarray) -> bool:
     """Whether it is only that boxes are too large or too small: their top left corners are where they should be."""
-    if not all(has_boxes(hits, prefix) for prefix in SIDE_PREFIXES):
+    if not all(BOXES.is_of(hits, prefix) for prefix in SIDE_PREFIXES):
         return False
     corner = (hits[["predicted_x", "predicted_y"]].to_numpy() - hits[["truth_x", "truth_y"]].to_numpy()).mean(axis=0)
     return bool((np.abs(corner) < np.abs(_centres(hits)[1].mean(axis=0)) / 2)[is_off].all())

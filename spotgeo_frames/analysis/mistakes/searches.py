@@ -141,7 +141,7 @@ def _elsewhere(claims: pd.DataFrame) -> pd.DataFrame:
 
     There are none if nothing tells how they are moved.
     """
-    if geometry_of(claims).offsets.moved is None:
+    if not geometry_of(claims).can_move:
         return claims.head(0)
     moved = {}
     for axis in "xy":

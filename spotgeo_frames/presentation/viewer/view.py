@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...geometries.boxes import has_boxes
+from ...geometries.boxes import BOXES
 from ...geometries.joints import BONES
-from ...geometries.points import with_places
+from ...geometries.points import geometry_of, with_places
 from ...geometries.poses import pose_columns, pose_joints
 from ...tables.match_sides import check_coordinates
 from ...tables.schema import BOX, FILE_ORDER, PREFIXES, SIDE_PREFIXES, measure_of
@@ -106,7 +106,7 @@ def _kind(matches: pd.DataFrame, columns: Columns) -> dict[str, Any]:
     """What the rows of match tables are; the joints, and the pairs of joints that bones connect."""
     joint = columns.get("joint")
     joints = joint.values if isinstance(joint, Text) else pose_joints(matches)
-    is_box = any(has_boxes(matches, prefix) for prefix in SIDE_PREFIXES)
+    is_box = any(geometry_of(matches, prefix) is BOXES for prefix in SIDE_PREFIXES)
     kind = "joints" if joint is not None else "poses" if joints else "boxes" if is_box else "points"
     bones = [[joints.index(one), joints.index(other)] for one, other in BONES if {one, other} <= {*joints}]
     return {"kind": kind, "joints": joints, "bones": bones}
