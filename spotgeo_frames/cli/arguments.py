@@ -13,7 +13,7 @@ from ..matching.words import Words, asked, asked_with_tracks
 from ..support.addresses import is_address
 from ..support.errors import InputError
 from ..tables.annotations import Annotations, SideColumns
-from ..tables.bins import CheckedBins
+from ..tables.binning import CheckedBins
 from ..tables.schema import SIDE_PREFIXES
 from ..tables.selections import column_bins, holds_text
 from .printing import WrongUsage

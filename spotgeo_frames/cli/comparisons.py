@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..analysis.certainty import comparison
+from .. import analysis
 from ..analysis.certainty.gates import inferiority
 from ..analysis.certainty.uncertainty import interval_table
 from ..scoring.ap.numbers import AP_METRICS
@@ -58,7 +58,7 @@ def compare(
         saved.check_words("AP", how, alone=True)
     results = saved.results_of(given, of_precision=of_precision)
     try:
-        compared = comparison.compare(results, names, slices, exclude=given.exclude)
+        compared = analysis.compare(results, names, slices, exclude=given.exclude)
     except InputError:
         raise
     except ValueError as error:  # no such metric

@@ -11,8 +11,8 @@ from ..scale.planning import RunOptions
 from ..scale.run import connected
 from ..scale.sorted_copies import repartitioned
 from ..support.addresses import shown
-from ..support.storage import place_of, write_all
-from ..tables.bins import CheckedBins
+from ..support.stores import place_of, write_all
+from ..tables.binning import CheckedBins
 from .answers import Answer, summary_json
 from .arguments import How, sequence_names
 from .printing import one_line

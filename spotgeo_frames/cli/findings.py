@@ -41,10 +41,10 @@ def validate(submission: Submission, truth: Path | None, sequences: str | None) 
 
 def check(truth: Path, submission: Submission, how: How) -> Answer:
     """Searches for common mistakes of a submission; the text has those that are suspected."""
-    from ..analysis.mistakes import checking
+    from .. import analysis
 
     known, found = read_pair(truth, submission, how)
-    suspicions = checking.check(known, found, **how.words._asdict(), tracks=how.tracks, frames=how.frames)
+    suspicions = analysis.check(known, found, **how.words._asdict(), tracks=how.tracks, frames=how.frames)
 
     def text() -> str:
         lines = [
@@ -59,11 +59,11 @@ def check(truth: Path, submission: Submission, how: How) -> Answer:
 
 def sweep(truth: Path, submission: Submission, how: How, out: Path | None) -> Answer:
     """Evaluates a submission at the thresholds of its scores; the text has the best threshold and the curve."""
-    from ..analysis.thresholds import sweeps
+    from .. import analysis
 
     check_out(out, [truth, submission.path])
     known, found = read_pair(truth, submission, how)
-    swept = sweeps.sweep(known, found, **how.words._asdict(), tracks=how.tracks, frames=how.frames)
+    swept = analysis.sweep(known, found, **how.words._asdict(), tracks=how.tracks, frames=how.frames)
     answer = formatted({name: plain_rows(table) for name, table in swept._asdict().items()})
     keep(out, "sweep", swept, answer, {"truth": known.objects, "submission": found.objects})
     head = heading(submission, truth, rule_text(swept.best.attrs))
@@ -72,14 +72,14 @@ def sweep(truth: Path, submission: Submission, how: How, out: Path | None) -> An
 
 def diagnose(truth: Path, submission: Submission, how: How, out: Path | None) -> Answer:
     """Finds the kind of each error of a submission, and what each kind costs."""
-    from ..analysis.errors import costs, error_kinds
+    from .. import analysis
     from ..tracking.results import evaluated, matches_of
 
     check_out(out, [truth, submission.path])
     known, found = read_pair(truth, submission, how)
     result = evaluated(known, found, how.words, how.tracks, frames=how.frames)
-    diagnosed = error_kinds.diagnose(matches_of(result))
-    costed = costs.error_costs(result if how.tracks else diagnosed)
+    diagnosed = analysis.diagnose(matches_of(result))
+    costed = analysis.error_costs(result if how.tracks else diagnosed)
     answer = formatted({"kinds": plain_rows(costed)} | rule_words(diagnosed.attrs))
     read = {"truth": known.objects, "submission": found.objects}
     keep(out, "diagnose", diagnosed, answer, read, {"error_costs": costed})

@@ -25,7 +25,7 @@ from ..support.errors import InputError
 from ..support.work import progress
 from ..tables.annotations import Annotations, as_annotations
 from ..tables.columns import Columns, dataframe_of
-from ..tables.inputs import FileState, copy_state, note_source
+from ..tables.provenance import FileState, copy_state, note_source
 from ..tables.match_sides import sides_of
 from ..tables.messages import counted
 from ..tables.schema import FILE_ORDER, PREFIXES

@@ -11,7 +11,7 @@ from ..formats.any_file import read_side_columns
 from ..matching.matcher import matched
 from ..scoring.match_sums import summary_sums
 from ..scoring.summary import held_in, metric_columns, summary_of
-from ..tables.bins import CheckedBins
+from ..tables.binning import CheckedBins
 from ..tables.columns import Columns, columns_of
 from ..tables.match_tables import match_dataframe
 from ..tables.selections import excluded_sequences, without_sequences

@@ -98,7 +98,7 @@ def _track_dataset(
     truth: str, tracker: Submission, how: How, identity: str, out: str | None, scheduler: str | None
 ) -> Answer:
     """Scores Parquet of any size; the text has only the numbers of all combined, since sequences may be millions."""
-    from ..support.storage import place_of, write_all  # imported only here, as is what evaluates in parts
+    from ..support.stores import place_of, write_all  # imported only here, as is what evaluates in parts
     from .datasets import track_datasets
 
     if how.layout is not None:
@@ -158,11 +158,11 @@ def _answer(found: Found) -> str:
 def pose(truth: Path, predictions: Submission, out: Path | None) -> Answer:
     """Scores the poses of a folder; the answer has the numbers of every joint."""
     from ..formats.posetrack import read_posetrack
-    from ..tracking import poses
+    from .. import tracking
 
     check_out(out, [truth, predictions.path])
     sides = read_posetrack(truth, predictions.path)
-    result = poses.pose(*sides)
+    result = tracking.pose(*sides)
     combined = result.summary[result.summary["sequence"].isna()]
     answer = _of_joints(combined)
     keep(out, "pose", result, answer, {"truth": sides[0].objects, "predictions": sides[1].objects})

@@ -19,7 +19,7 @@ from ..support.packages import entry_point, package_failure
 from ..support.reading import archive_names, readable
 from ..tables.annotations import Annotations, SideColumns, annotations_of, as_annotations, side_columns
 from ..tables.columns import columns_of
-from ..tables.inputs import copy_state, note_source
+from ..tables.provenance import copy_state, note_source
 from ..tables.schema import FRAME_KEY
 from .spotgeo import is_competition_file, spotgeo_columns
 

@@ -32,8 +32,8 @@ from ..support.pandas_tables import TEXT
 from ..support.reading import read_bytes
 from ..tables.annotations import Annotations
 from ..tables.checks import coordinate_problems
-from ..tables.inputs import copy_state, note_source
-from ..tables.kinds import TableKind, as_kind, check_kind
+from ..tables.provenance import copy_state, note_source
+from ..tables.table_kinds import TableKind, as_kind, check_kind
 from ..tables.schema import BOX
 from .documents import (
     MOST_PROBLEMS,

@@ -25,8 +25,8 @@ from ..support.errors import InputError, check_none
 from ..support.pandas_tables import TEXT
 from ..support.reading import LARGEST_UNPACKED, check_no_nul, read_archive, read_bytes
 from ..tables.annotations import Annotations
-from ..tables.inputs import copy_state, note_source
-from ..tables.kinds import TableKind, as_kind, check_kind
+from ..tables.provenance import copy_state, note_source
+from ..tables.table_kinds import TableKind, as_kind, check_kind
 from ..tables.schema import BOX, LARGEST_EXACT_INTEGER, OWN_COLUMNS
 from .documents import MOST_PROBLEMS
 

@@ -16,7 +16,7 @@ from ..support.errors import InputError, check_none, noted_in
 from ..support.pandas_tables import TEXT
 from ..tables.annotations import Annotations
 from ..tables.checks import check_frames
-from ..tables.kinds import TableKind, as_kind, check_kind
+from ..tables.table_kinds import TableKind, as_kind, check_kind
 from ..tables.schema import BOX, FRAME_KEY, LARGEST_EXACT_INTEGER
 from ..tables.table import Table
 from .class_names import Names, categories, class_names, without_name

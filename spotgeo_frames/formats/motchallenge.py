@@ -59,8 +59,8 @@ from ..support.work import progress
 from ..support.writing import write_files
 from ..tables.annotations import Annotations, SideColumns, annotations_of, as_annotations
 from ..tables.columns import Columns
-from ..tables.inputs import MOTCHALLENGE_FILES, copy_state, name_source, note_source
-from ..tables.kinds import TableKind, as_kind, check_kind
+from ..tables.provenance import MOTCHALLENGE_FILES, copy_state, name_source, note_source
+from ..tables.table_kinds import TableKind, as_kind, check_kind
 from ..tables.messages import counted, first_keys
 from ..tables.schema import BOX, FRAME_KEY, LARGEST_EXACT_INTEGER, OBJECT_KEY
 from ..tables.table import Table

@@ -23,8 +23,8 @@ from ..tables.annotations import Annotations
 from ..tables.arrow import arrow_to_pandas, text_bytes
 from ..tables.checks import check_frames, check_objects
 from ..tables.columns import names_without_blanks
-from ..tables.inputs import PARQUET_FILES, copy_state, note_source
-from ..tables.kinds import TableKind, as_kind, categorical_columns, check_kind, kind_of
+from ..tables.provenance import PARQUET_FILES, copy_state, note_source
+from ..tables.table_kinds import TableKind, as_kind, categorical_columns, check_kind, kind_of
 from ..tables.other_words import plays_a_part
 from ..tables.schema import NAMING_COLUMNS, OBJECT_COLUMNS, PREFIXES
 from ..tables.table import Table, collected

@@ -55,8 +55,8 @@ from ..support.pandas_tables import TEXT
 from ..support.reading import readable
 from ..support.work import progress
 from ..tables.annotations import Annotations
-from ..tables.inputs import POSETRACK_FILES, copy_state, note_source
-from ..tables.kinds import TableKind, as_kind, check_kind
+from ..tables.provenance import POSETRACK_FILES, copy_state, note_source
+from ..tables.table_kinds import TableKind, as_kind, check_kind
 from ..tables.schema import LARGEST_COORDINATE
 from .documents import MOST_PROBLEMS, Integer, integers, matrix, repeated_ids
 from .sequence_files import File, copies_meant, flat_files, folder_below, holds_files, of_sequences
@@ -171,13 +171,13 @@ def _found(folder: Path, sequences: Sequence[str], truth_dir: Path) -> list[File
 def _sequence(truth_file: File, prediction_file: File | None) -> tuple[list[_Image], _People, _People]:
     """The images of a sequence and the people of both sides in them; without a file nobody was predicted."""
     problems: list[str] = []
-    documents = []
+    parsed = []
     files = [file for file in (truth_file, prediction_file) if file is not None]
     for file in files:
         with noted_in(problems):
-            documents.append(decode(file.read(), _Document, file.name))
+            parsed.append(decode(file.read(), _Document, file.name))
     check_none(problems)
-    truth, predictions = documents if prediction_file else (*documents, _Document(documents[0].images, []))
+    truth, predictions = parsed if prediction_file else (*parsed, _Document(parsed[0].images, []))
     problems += _image_problems(truth, truth_file.name)
     problems += repeated_ids([image.id for image in truth.images], f"{truth_file.name}: images")
     if prediction_file is not None:
@@ -185,7 +185,7 @@ def _sequence(truth_file: File, prediction_file: File | None) -> tuple[list[_Ima
         problems += _surplus_images(predictions, truth, prediction_file.name)
     place = {image.id: number for number, image in enumerate(truth.images)}
     labelled = {image.id for image in truth.images if image.is_labeled}
-    for document, file in zip(documents, files, strict=True):
+    for document, file in zip(parsed, files, strict=True):
         problems += _category_problems(document, file.name)
         problems += _person_problems(document.annotations, file.name, place, labelled, document is truth)
     check_none(problems[:MOST_PROBLEMS])

@@ -32,8 +32,8 @@ from ..support.reading import read_bytes
 from ..support.writing import write_bytes
 from ..tables.annotations import Annotations, SideColumns, annotations_of, as_annotations
 from ..tables.columns import Columns
-from ..tables.inputs import copy_state, note_source
-from ..tables.kinds import TableKind, as_kind, check_kind, same_kind_as
+from ..tables.provenance import copy_state, note_source
+from ..tables.table_kinds import TableKind, as_kind, check_kind, same_kind_as
 from ..tables.messages import first_keys, row_text
 from ..tables.schema import FRAME_KEY, OBJECT_KEY
 from ..tables.table import Table

@@ -28,8 +28,8 @@ from ..support.reading import read_bytes
 from ..support.work import progress
 from ..tables.annotations import Annotations
 from ..tables.checks import check_frames
-from ..tables.inputs import YOLO_FILES, copy_state, note_source
-from ..tables.kinds import TableKind, as_kind, check_kind
+from ..tables.provenance import YOLO_FILES, copy_state, note_source
+from ..tables.table_kinds import TableKind, as_kind, check_kind
 from ..tables.schema import BOX, FRAME_KEY
 from ..tables.table import Table
 from .class_names import Names, categories, class_names, without_name

@@ -18,7 +18,7 @@ from ..support.arrays import exp, grouped, row_keys
 from ..support.errors import InputError
 from ..tables.annotations import Annotations
 from ..tables.columns import Columns, as_numbers
-from ..tables.inputs import source
+from ..tables.provenance import source
 from ..tables.messages import counted, first_keys, missing
 from ..tables.schema import BOX, OBJECT_KEY, PREFIXES, SIDE_PREFIXES, measure_of
 from . import boxes

@@ -11,7 +11,7 @@ from ..support.arrays import added_at, distinct, grouped, locate, ordinals, row_
 from ..support.errors import InputError
 from ..tables.annotations import SideColumns
 from ..tables.columns import Columns, first_values
-from ..tables.inputs import source
+from ..tables.provenance import source
 from ..tables.messages import MOST_NAMED, counted, first_keys
 from ..tables.schema import FRAME_KEY
 

@@ -13,7 +13,7 @@ from ..support.errors import InputError
 from ..support.work import progress
 from ..tables.annotations import Annotations, as_side_columns
 from ..tables.columns import dataframe_of
-from ..tables.kinds import CALLER, same_kind_as
+from ..tables.table_kinds import CALLER, same_kind_as
 from ..tables.match_tables import match_dataframe
 from ..tables.table import Table
 from .alignment import Aligned, FrameRule, Side

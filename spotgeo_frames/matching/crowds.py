@@ -17,7 +17,7 @@ import numpy as np
 from ..support.errors import InputError
 from ..support.texts import plain_value
 from ..tables.columns import Columns, as_numbers
-from ..tables.inputs import source
+from ..tables.provenance import source
 from ..tables.messages import counted, first_keys
 from ..tables.schema import FRAME_KEY
 from .alignment import Aligned, drop_empty_joints, select_rows

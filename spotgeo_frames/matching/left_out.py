@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..tables.columns import Columns, first_values
-from ..tables.inputs import source
+from ..tables.provenance import source
 from ..tables.messages import MOST_NAMED, first_listed
 from ..tables.other_words import in_other_words, third_left_out
 from .agreement import Unknown

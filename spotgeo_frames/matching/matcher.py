@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 from ..geometries.registered import Measure
 from ..tables.annotations import Annotations, SideColumns, as_side_columns
 from ..tables.columns import Columns
-from ..tables.kinds import CALLER, same_kind_as
+from ..tables.table_kinds import CALLER, same_kind_as
 from ..tables.match_tables import match_dataframe
 from ..tables.table import Table
 from .alignment import FrameRule

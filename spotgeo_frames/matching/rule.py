@@ -27,7 +27,7 @@ from ..support.errors import InputError
 from ..support.version import __version__
 from ..tables.annotations import Annotations, SideColumns, annotations_of
 from ..tables.columns import Columns
-from ..tables.inputs import source
+from ..tables.provenance import source
 from ..tables.messages import missing
 from ..tables.other_words import way_out
 from ..tables.schema import BOX, LARGEST_COORDINATE, REGISTERED_COLUMNS

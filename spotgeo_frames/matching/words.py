@@ -21,7 +21,7 @@ from ..geometries.registered import Measure, name_of
 from ..support.errors import InputError
 from ..tables.annotations import Annotations, SideColumns
 from ..tables.columns import Columns
-from ..tables.inputs import source
+from ..tables.provenance import source
 from ..tables.messages import meant
 from ..tables.other_words import Told, geometry_problem, naming_problem, tidy_call
 from ..tables.schema import LARGEST_COORDINATE, REGISTERED_COLUMNS, registered_name

@@ -32,7 +32,7 @@ from ..support.arrays import row_keys
 from ..support.errors import InputError
 from ..tables.annotations import SideColumns
 from ..tables.columns import Columns
-from ..tables.kinds import TableKind, as_kind, kind_of, taking_kind
+from ..tables.table_kinds import TableKind, as_kind, kind_of, taking_kind
 from ..tables.match_tables import match_dataframe
 from ..tables.messages import listed
 from ..tables.schema import COUNTS_NOTED, FRAME_KEY

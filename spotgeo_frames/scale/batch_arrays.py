@@ -66,18 +66,18 @@ def arrays_of_dict(given: Mapping[str, Any], name: str) -> BatchSide:
         raise InputError(f"{name}: keys {listed(twice)} are the same; give one of them")
     if "joint" in given and "object" not in given:
         raise InputError(f"{name}: key object is missing; say to which object each joint belongs")
-    arrays = {
+    values = {
         key: value if type(value) is np.ndarray else as_array(value, f"{name}: key {key}")
         for key, value in given.items()
     }
-    geometry = _geometry(arrays, name)
+    geometry = _geometry(values, name)
     n_rows = geometry.shape[1]
-    single = [key for key in FRAME_KEY if key in arrays and not arrays[key].ndim]
-    frames = {key: arrays[key].reshape(1) for key in FRAME_KEY} if len(single) == len(FRAME_KEY) else None
+    single = [key for key in FRAME_KEY if key in values and not values[key].ndim]
+    frames = {key: values[key].reshape(1) for key in FRAME_KEY} if len(single) == len(FRAME_KEY) else None
     for key in single:
-        arrays[key] = arrays[key].repeat(n_rows)
-    _check_lengths(arrays, n_rows, name)
-    columns = {COLUMNS.get(key, key): array for key, array in arrays.items()}
+        values[key] = values[key].repeat(n_rows)
+    _check_lengths(values, n_rows, name)
+    columns = {COLUMNS.get(key, key): array for key, array in values.items()}
     return BatchSide(columns, geometry, frames, (*columns, *BOX[: len(geometry)]))
 
 
@@ -91,9 +91,9 @@ def _in_other_words(keys: tuple[str, ...]) -> list[tuple[str, str]]:
 
 def frames_of_dict(given: Mapping[str, Any], name: str) -> dict[str, np.ndarray]:
     """The columns of a table of frames that a dict of arrays stands for; one that is a single value is repeated."""
-    arrays = {key: as_array(value, f"{name}: key {key}") for key, value in given.items()}
-    n_rows = max((len(array) if array.ndim else 1 for array in arrays.values()), default=0)
-    columns = {key: array if array.ndim else np.repeat(array, n_rows) for key, array in arrays.items()}
+    values = {key: as_array(value, f"{name}: key {key}") for key, value in given.items()}
+    n_rows = max((len(array) if array.ndim else 1 for array in values.values()), default=0)
+    columns = {key: array if array.ndim else np.repeat(array, n_rows) for key, array in values.items()}
     _check_lengths(columns, n_rows, name)
     return columns
 

@@ -22,7 +22,7 @@ from ..tables.annotations import SideColumns
 from ..tables.arrow import arrow_to_pandas
 from ..tables.checks import check_frames, check_objects, plain_objects
 from ..tables.columns import Columns, columns_of
-from ..tables.inputs import name_source
+from ..tables.provenance import name_source
 from .files import FIRST, Expected, Key, OpenedFiles, RowGroup
 from .parts import Part
 from .rows import SHORTER, gathered, in_key_order, kept_rows, row_group_batches, rows_within

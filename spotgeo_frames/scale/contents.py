@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from ..support.addresses import Storage
 from ..support.errors import InputError, check_memory, first_line
 from ..support.reading import readable
-from ..support.storage import Place, is_inside, is_local
+from ..support.stores import Place, is_inside, is_local
 from ..support.work import AT_ONCE
 from ..tables.key_values import arrow_key, is_date, may_be_whole
 from ..tables.schema import REGISTERED_COLUMNS, registered_name

@@ -29,8 +29,8 @@ from ..scoring.sequence_sums import Sums
 from ..scoring.summary import slice_file, summary_of
 from ..support.addresses import Storage
 from ..support.errors import InputError
-from ..support.storage import place_of
-from ..tables.bins import CheckedBins, Edges, plain_bins
+from ..support.stores import place_of
+from ..tables.binning import CheckedBins, Edges, plain_bins
 from ..tables.columns import dataframe_of
 from ..tables.selections import By, check_column, column_bins, listed_sequences
 from ..tracking.metrics.clear import THRESHOLD

@@ -24,11 +24,11 @@ from ..scoring.sequence_sums import Sums
 from ..support.arrays import distinct
 from ..support.errors import InputError, check_memory, first_line
 from ..support.memory import keeping_freed_memory
-from ..support.storage import Output, Place
+from ..support.stores import Output, Place
 from ..support.work import ahead
 from ..support.writing import as_arrow, metadata_of
 from ..tables.annotations import SideColumns
-from ..tables.bins import Edges
+from ..tables.binning import Edges
 from ..tables.columns import Columns
 from ..tables.match_tables import match_dataframe
 from ..tables.schema import COUNTS_NOTED, PREFIXES
@@ -193,7 +193,7 @@ def _without(part: Part, damaged: Sequence[RowGroup], gaps: Sequence[Gap]) -> Pa
 def _evaluated(part: Part, job: Job, in_memory: bool) -> Result:
     """The result of a part; its match table is written block by block, and appears if the inputs have not changed."""
     results = [no_result(job.sources)]
-    schema: pa.Schema | None = None
+    layout: pa.Schema | None = None
     place = None if job.folder is None else job.folder.matches(part.number)
     with ExitStack() as stack:
         writer = stream = None
@@ -206,8 +206,8 @@ def _evaluated(part: Part, job: Job, in_memory: bool) -> Result:
             results.append(Result(sums, n_rows, only, n_shared, [], excluded, {}, cut=of_cut, pieces=pieces))
             if matches is not None and job.folder is not None and place is not None:
                 matches.attrs = shared_notes(matches)  # the counts of one block are not the part's
-                schema = schema or _schema_of(matches, job.sources)
-                table = _as_arrow(matches, schema, place)
+                layout = layout or _schema_of(matches, job.sources)
+                table = _as_arrow(matches, layout, place)
                 if writer is None:
                     stream = stack.enter_context(written_for(job.folder, place))
                     writer = stack.enter_context(_writer(stream, table.schema, job.folder))
@@ -231,8 +231,8 @@ def _note_counts(writer: Any, sums: Sums) -> None:
     if sums.attrs.keys().isdisjoint(COUNTS_NOTED):
         return
     notes = {key.encode(): text for key, text in metadata_of(sums.attrs).items()}
-    schema = writer.schema.with_metadata({**writer.schema.metadata, **notes})
-    writer.add_key_value_metadata({**notes, b"ARROW:schema": b64encode(schema.serialize())})
+    layout = writer.schema.with_metadata({**writer.schema.metadata, **notes})
+    writer.add_key_value_metadata({**notes, b"ARROW:schema": b64encode(layout.serialize())})
 
 
 def no_result(sources: Mapping[str, Source]) -> Result:
@@ -246,29 +246,29 @@ def _schema_of(matches: pd.DataFrame, sources: Mapping[str, Source]) -> pa.Schem
     They follow from the pandas types. For columns of Python objects, such as dates, they are those of the source.
     """
     known = {f"{PREFIXES[side]}{field.name}": field.type for side, source in sources.items() for field in source.schema}
-    schema = pa.Schema.from_pandas(matches.head(0), preserve_index=False)
-    unclear = [name for name in schema.names if matches[name].dtype == object and name in known]
+    layout = pa.Schema.from_pandas(matches.head(0), preserve_index=False)
+    unclear = [name for name in layout.names if matches[name].dtype == object and name in known]
     for name in unclear:
-        schema = schema.set(schema.get_field_index(name), pa.field(name, known[name]))
-    return schema
+        layout = layout.set(layout.get_field_index(name), pa.field(name, known[name]))
+    return layout
 
 
-def _as_arrow(matches: pd.DataFrame, schema: pa.Schema, place: Place) -> pa.Table:
+def _as_arrow(matches: pd.DataFrame, layout: pa.Schema, place: Place) -> pa.Table:
     """A match table as an Arrow table of these types; `place` is where it will be written."""
     try:
-        return as_arrow(matches, matches.attrs, schema)
+        return as_arrow(matches, matches.attrs, layout)
     except (pa.ArrowException, ValueError, TypeError) as error:
         check_memory(error, place.name)
         raise InputError(f"{place.name}: cannot be written: {first_line(error)}") from None
 
 
-def _writer(stream: Output, schema: pa.Schema, folder: RunFolder) -> Any:
+def _writer(stream: Output, layout: pa.Schema, folder: RunFolder) -> Any:
     """A writer of Parquet whose pages have checksums, and whose metadata names the run."""
     import pyarrow.parquet as pq
 
-    dictionaries = [name for name in DICTIONARIES if name in schema.names]
-    schema = schema.with_metadata({**(schema.metadata or {}), "run": folder.identity})
-    return pq.ParquetWriter(stream, schema, use_dictionary=dictionaries, write_page_checksum=True)
+    dictionaries = [name for name in DICTIONARIES if name in layout.names]
+    layout = layout.with_metadata({**(layout.metadata or {}), "run": folder.identity})
+    return pq.ParquetWriter(stream, layout, use_dictionary=dictionaries, write_page_checksum=True)
 
 
 def _sequences(

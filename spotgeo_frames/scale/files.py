@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from ..support.errors import check_memory, check_none
-from ..support.storage import Listed, Place, is_local, listed, listed_below
+from ..support.stores import Listed, Place, is_local, listed, listed_below
 from ..support.work import AT_ONCE, Fetching
 
 # How much of the end of a file is read to tell whether it has changed. Most footers fit, and one request is enough.

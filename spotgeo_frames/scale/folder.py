@@ -14,7 +14,7 @@ import msgspec
 
 from ..support.errors import InputError
 from ..support.reading import readable
-from ..support.storage import Output, Place, written
+from ..support.stores import Output, Place, written
 
 # What both a second run in a folder and one whose folder was given to another are told.
 BUSY = "another run is writing here; wait until it ends, or give another folder"

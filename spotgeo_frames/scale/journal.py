@@ -13,7 +13,7 @@ import msgspec
 import pyarrow as pa
 
 from ..support.errors import InputError, check_memory, check_none, without_secrets
-from ..support.storage import Digest, Place, digest_of, is_local, make_folder, remove_temporary, sizes, write_all
+from ..support.stores import Digest, Place, digest_of, is_local, make_folder, remove_temporary, sizes, write_all
 from ..support.temporary import WINDOWS, lock, synchronise_folder, temporary_beside, temporary_name
 from ..support.version import __version__
 from ..support.writing import writable
@@ -134,14 +134,14 @@ def _made(out: Place, content: bytes) -> int | None:
     Raises InputError if the folder has results without a plan.
     """
     path = out.inside("plan.json").path
-    temporary = f"{out.path}/{temporary_name('plan.json')}"
-    descriptor = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+    unfinished = f"{out.path}/{temporary_name('plan.json')}"
+    descriptor = os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
     try:
         lock(descriptor)  # before others can see it
         with open(descriptor, "wb", closefd=False) as stream:
             stream.write(content)
         os.fsync(descriptor)
-        _linked(temporary, path)
+        _linked(unfinished, path)
         synchronise_folder(out.path)
         try:
             _check_empty(out)
@@ -155,7 +155,7 @@ def _made(out: Place, content: bytes) -> int | None:
         raise
     finally:
         with suppress(OSError):
-            os.unlink(temporary)
+            os.unlink(unfinished)
     return descriptor
 
 
@@ -164,8 +164,8 @@ def _made_unlocked(out: Place, content: bytes) -> int | None:
     _check_empty(out)
     path = Path(out.inside("plan.json").path)
     try:
-        with temporary_beside(path) as temporary:
-            temporary.write_bytes(content)
+        with temporary_beside(path) as unfinished:
+            unfinished.write_bytes(content)
             _linked(str(temporary), str(path))
     except FileExistsError:
         return None

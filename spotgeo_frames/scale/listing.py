@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from ..support.addresses import Storage
 from ..support.errors import InputError, check_memory, first_line, without_secrets
-from ..support.storage import Listed, Place, found_at, listed, place_of
+from ..support.stores import Listed, Place, found_at, listed, place_of
 from ..tables.table import ArrowStream, as_stream, collected
 from .files import File, states_of
 

@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 from ..support.arrays import added_at, distinct
 from ..support.errors import InputError
 from ..support.memory import check_at_hand
-from ..support.storage import Place, is_local, place_of
+from ..support.stores import Place, is_local, place_of
 from ..support.work import AT_ONCE
 from ..tables.selections import check_names
 from . import parts
@@ -144,7 +144,7 @@ class _Counts(NamedTuple):
 
 def _added(pieces: Sequence[_Counts]) -> _Counts:
     """The sequences of all pieces, sorted, once each."""
-    names, counts = (np.concatenate(arrays) for arrays in zip(*pieces, strict=True))
+    names, counts = (np.concatenate(listed) for listed in zip(*pieces, strict=True))
     order = np.argsort(names)
     names, counts = names[order], counts[order]
     _, first = distinct(names)

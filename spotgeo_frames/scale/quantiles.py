@@ -15,7 +15,7 @@ import pyarrow as pa
 from ..geometries.joints import labelled_joints
 from ..support.errors import InputError, SliceError
 from ..tables.arrow import arrow_to_pandas
-from ..tables.bins import CheckedBins, Edges, edges_in_column, fitting_edges, in_bins, ordered_values, plain_bins
+from ..tables.binning import CheckedBins, Edges, edges_in_column, fitting_edges, in_bins, ordered_values, plain_bins
 from ..tables.quantile_bins import Ranks
 from .blocks import BLOCK_ROWS
 from .contents import Contents

@@ -16,7 +16,7 @@ from ..scoring.sequence_sums import Sums, add_sums
 from ..support.errors import InputError
 from ..support.memory import check_at_hand
 from ..support.reading import readable
-from ..support.storage import Digest, read_all
+from ..support.stores import Digest, read_all
 from ..support.writing import as_arrow
 from ..tables.arrow import PANDAS_TYPES
 from ..tables.columns import Columns, columns_of, dataframe_of

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 
 from ..support.errors import InputError, check_memory, first_line
 from ..support.memory import check_at_hand
-from ..support.storage import Place, written
+from ..support.stores import Place, written
 from ..support.work import progress_bar
 from ..tables.arrow import text_bytes
 from ..tables.key_values import arrow_key

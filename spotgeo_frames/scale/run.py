@@ -19,7 +19,7 @@ from ..matching.alignment import FrameRule
 from ..matching.rule import Rule
 from ..support.errors import InputError, first_line
 from ..support.packages import check_extra
-from ..support.storage import Place, local_paths
+from ..support.stores import Place, local_paths
 from ..support.work import end_with, progress_bar
 from ..support.writing import check_folder_writable, check_inputs_kept
 from .blocks import Source, empty_sides

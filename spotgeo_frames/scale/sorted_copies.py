@@ -24,7 +24,7 @@ from ..support.addresses import Storage, is_address
 from ..support.arrays import chunks
 from ..support.errors import InputError
 from ..support.reading import readable
-from ..support.storage import READ_BYTES, Place, is_local, local_paths, make_folder, place_of, sizes, written
+from ..support.stores import READ_BYTES, Place, is_local, local_paths, make_folder, place_of, sizes, written
 from ..support.temporary import move_folder, synchronise_folder, temporary_folder_beside, temporary_name
 from ..support.work import AT_ONCE, progress_bar
 from ..support.writing import check_inputs_kept, check_new_folder, writable

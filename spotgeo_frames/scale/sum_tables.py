@@ -25,7 +25,7 @@ from ..support.texts import bins_as_text, is_binned
 from ..tables.arrow import as_pandas
 from ..tables.checks import check_matches, check_sums
 from ..tables.columns import Columns, array_of, as_numbers, columns_of, dataframe_of, rows_with_null
-from ..tables.kinds import CALLER, same_kind_as
+from ..tables.table_kinds import CALLER, same_kind_as
 from ..tables.messages import listed, missing
 from ..tables.schema import COUNTS_NOTED, FN, FP, measure_of
 from ..tables.selections import By, group_keys, holds_text, number_groups

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..support.arrays import added_at, grouped, pack, repeated, row_keys
 from ..tables.columns import Columns, as_numbers
-from ..tables.kinds import CALLER
+from ..tables.table_kinds import CALLER
 from ..tables.match_tables import match_columns
 from ..tables.schema import FN, FP, FRAME_KEY, OUTCOMES, SIDE_PREFIXES, TP, frame_columns
 from ..tables.selections import number_groups

@@ -20,7 +20,7 @@ import numpy as np
 from ..support.arrays import added_at, grouped, row_keys
 from ..support.texts import bins_as_text, plain_value
 from ..tables.columns import Columns, dataframe_of
-from ..tables.kinds import CALLER, same_kind_as
+from ..tables.table_kinds import CALLER, same_kind_as
 from ..tables.schema import FN, TP
 from ..tables.selections import By, excluded_sequences
 from ..tables.table import Table

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..support.errors import InputError
 from .columns import Columns, columns_of, dataframe_of
-from .inputs import confirmed
+from .provenance import confirmed
 from .table import Table
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 from ..support.errors import InputError, check_memory, first_line
 from ..support.pandas_tables import COPIES_ON_WRITE, TEXT, with_text
 from .columns import is_wide
-from .inputs import SOURCE
-from .kinds import kind_of
+from .provenance import SOURCE
+from .table_kinds import kind_of
 from .table import ArrowStream, Table, as_stream, collected, is_polars, is_scanned
 
 # Fixed pandas types for flags and text, so that the type does not depend on whether a column happens to have nulls.

@@ -68,9 +68,9 @@ def plain_objects(rows: pa.Table) -> Columns | None:
     for name, column in zip(names, rows.columns, strict=True):
         if column.null_count or column.type not in ([needed[name]] if name in needed else CARRIED_AS_THEY_ARE):
             return None
-    arrays = {name: column.to_numpy() for name, column in zip(names, rows.columns, strict=True)}
-    known = all((np.abs(arrays[name]) <= LARGEST_COORDINATE).all() for name in coordinates)
-    return Columns(arrays) if known and ascend([arrays[name] for name in key]) else None
+    values = {name: column.to_numpy() for name, column in zip(names, rows.columns, strict=True)}
+    known = all((np.abs(values[name]) <= LARGEST_COORDINATE).all() for name in coordinates)
+    return Columns(values) if known and ascend([values[name] for name in key]) else None
 
 
 def check_frames(table: Table, name: str) -> pd.DataFrame:

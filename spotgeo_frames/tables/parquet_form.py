@@ -21,8 +21,8 @@ from ..support.memory import check_at_hand
 from ..support.pandas_tables import TEXT, own_copy
 from ..support.texts import bins_as_text, is_text
 from .arrow import as_pandas
-from .inputs import SOURCE
-from .kinds import TableKind, as_kind, categorical_columns, check_kind, kind_of
+from .provenance import SOURCE
+from .table_kinds import TableKind, as_kind, categorical_columns, check_kind, kind_of
 from .table import Table, collected
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..support.arrays import grouped, ordinals, pack
 from ..support.errors import InputError, SliceError
-from .bins import Bins, CheckedBins, checked_bins, in_bins, ordered_values, quantile_edges
+from .binning import Bins, CheckedBins, checked_bins, in_bins, ordered_values, quantile_edges
 from .columns import Columns, among, array_of
 from .table import ArrowStream, is_polars
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from ..support.errors import InputError
 from .arrow import as_pandas
-from .kinds import same_kind_as
+from .table_kinds import same_kind_as
 from .messages import listed, missing
 from .schema import BOX
 from .table import Table

@@ -33,7 +33,7 @@ from ..matching.rule import Compared, Rule
 from ..support.arrays import added_at, distinct, frame_keys, grouped, locate, ordinals, pack, row_keys
 from ..support.errors import InputError
 from ..tables.columns import Columns, array_of, null_rows
-from ..tables.inputs import source
+from ..tables.provenance import source
 from ..tables.messages import counted, first_keys
 from ..tables.schema import FRAME_KEY, OBJECT_KEY
 

@@ -31,8 +31,8 @@ from ..support.work import progress
 from ..tables.annotations import Annotations, as_annotations
 from ..tables.checks import size_problems
 from ..tables.columns import Columns, as_numbers
-from ..tables.inputs import source
-from ..tables.kinds import CALLER, same_kind_as
+from ..tables.provenance import source
+from ..tables.table_kinds import CALLER, same_kind_as
 from ..tables.match_tables import match_dataframe
 from ..tables.table import Table
 from .identities import Keypoints, number_keypoints, with_nulls, without_crowds_of_tracks

@@ -34,8 +34,8 @@ from ..support.errors import InputError
 from ..support.memory import check_at_hand
 from ..support.work import progress
 from ..tables.annotations import Annotations, SideColumns, as_side_columns
-from ..tables.inputs import source
-from ..tables.kinds import CALLER, same_kind_as
+from ..tables.provenance import source
+from ..tables.table_kinds import CALLER, same_kind_as
 from ..tables.messages import missing
 from ..tables.table import Table
 from .identities import Tracks, identify, without_crowds_of_tracks
@@ -293,7 +293,7 @@ def evaluate_tracks(aligned: Aligned, rule: Rule) -> tuple[Tracks, ClearPairs, S
     Raises InputError if the sides have joints, or if an identity is null or occurs twice in a frame.
     """
     tracks = identify_whole(aligned, rule)
-    return tracks, *track_sums(tracks, similar_chunks(tracks.aligned, rule))
+    return tracks, *sums_of_similar(tracks, similar_chunks(tracks.aligned, rule))
 
 
 def identify_whole(aligned: Aligned, rule: Rule) -> Tracks:
@@ -303,7 +303,7 @@ def identify_whole(aligned: Aligned, rule: Rule) -> Tracks:
     return identify(aligned, rule.identity or "object", rule.by)
 
 
-def track_sums(tracks: Tracks, chunks: Iterable[Pairs]) -> tuple[ClearPairs, Sums]:
+def sums_of_similar(tracks: Tracks, chunks: Iterable[Pairs]) -> tuple[ClearPairs, Sums]:
     """CLEAR's pairs and the sums by sequence, from the chunks that `similar_chunks` returns."""
     near = join_pairs([chunk.take(np.flatnonzero(chunk.measure >= LEAST_SIMILARITY)) for chunk in chunks])
     found = clear_pairs(tracks, near)
@@ -349,8 +349,8 @@ class _Chunks:
             if chunk is None:
                 chunk = self.similar(*frames)
                 if frames[1] - frames[0] == 1:
-                    work = f"evaluating the tracks of {len(chunk.truth):,} similar pairs"
-                    check_at_hand(self.name(frames[0]), work, len(chunk.truth) * PAIR_BYTES)
+                    purpose = f"evaluating the tracks of {len(chunk.truth):,} similar pairs"
+                    check_at_hand(self.name(frames[0]), purpose, len(chunk.truth) * PAIR_BYTES)
                 if self.n_kept + len(chunk.truth) <= MOST_KEPT:
                     self.kept[frames] = chunk
                     self.n_kept += len(chunk.truth)

@@ -22,7 +22,7 @@ from helpers.scenes import SCENES, objects
 from spotgeo_frames.presentation.drawing.charts.parts import short_names
 from spotgeo_frames.presentation.page.sections import breakdown, shown_frames
 from spotgeo_frames.support.texts import bins_as_text
-from spotgeo_frames.tables.inputs import POSETRACK_FILES, sha256
+from spotgeo_frames.tables.provenance import POSETRACK_FILES, sha256
 
 ONE_SEQUENCE = "only one sequence"
 

@@ -27,7 +27,7 @@ from spotgeo_frames.presentation.folders.saving import MANIFEST
 from spotgeo_frames.support import memory
 from spotgeo_frames.support.pandas_tables import TEXT
 from spotgeo_frames.support.texts import bins_as_text
-from spotgeo_frames.tables.inputs import SOURCE
+from spotgeo_frames.tables.provenance import SOURCE
 
 DATA = PROJECT / "data"
 

@@ -20,7 +20,7 @@ import spotgeo_frames as sf
 from helpers.datasets import assert_same, in_files, points, states
 from helpers.problems import refused
 from spotgeo_frames.scale import blocks, journal, parts, run
-from spotgeo_frames.support.storage import place_of
+from spotgeo_frames.support.stores import place_of
 from spotgeo_frames.support.writing import table_files, write_bytes, write_together
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* in the (truth|predictions) only:UserWarning")

@@ -13,7 +13,7 @@ from spotgeo_frames.scale.folder import RunFolder, plan_text
 from spotgeo_frames.scale.results import Result, read_result, write_result
 from spotgeo_frames.scoring.sequence_sums import Sums
 from spotgeo_frames.support.pandas_tables import TEXT
-from spotgeo_frames.support.storage import Digest, digest_of, place_of, written
+from spotgeo_frames.support.stores import Digest, digest_of, place_of, written
 from spotgeo_frames.tables.columns import Columns, dataframe_of
 from spotgeo_frames.tracking.track_sums import TRACKS
 

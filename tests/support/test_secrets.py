@@ -11,7 +11,7 @@ from pyarrow import fs
 import spotgeo_frames as sf
 from spotgeo_frames.cli.app import run
 from spotgeo_frames.support.errors import without_secrets
-from spotgeo_frames.support.storage import place_of
+from spotgeo_frames.support.stores import place_of
 
 ADDRESSES = {
     "s3://KEY:SECRET@bucket/a b.parquet": "s3://bucket/a b.parquet",

@@ -25,7 +25,7 @@ from spotgeo_frames.tables.columns import (
     joined,
     null_rows,
 )
-from spotgeo_frames.tables.inputs import SOURCE, confirmed
+from spotgeo_frames.tables.provenance import SOURCE, confirmed
 from spotgeo_frames.tables.match_tables import match_columns, match_dataframe
 
 TABLE = pd.DataFrame(

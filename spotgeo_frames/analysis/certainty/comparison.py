@@ -21,7 +21,7 @@ from ...scoring.registry import own_metrics
 from ...scoring.sequence_sums import Sums
 from ...scoring.summary import FEW_SEQUENCES, LITTLE_KNOWN, OF_FEW
 from ...support.pandas_tables import headline, result_as_html, result_as_text, with_text
-from ...tables.kinds import CALLER, same_kind_as
+from ...tables.table_kinds import CALLER, same_kind_as
 from ...tables.selections import By
 from ...tables.table import Table
 from .interval_tables import QUESTION, lost_text

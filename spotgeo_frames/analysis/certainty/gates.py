@@ -25,7 +25,7 @@ from ...scoring.own_metrics import add_metrics_of_packages
 from ...support.arrays import exp, log
 from ...support.pandas_tables import TEXT
 from ...tables.arrow import as_pandas
-from ...tables.kinds import CALLER, same_kind_as
+from ...tables.table_kinds import CALLER, same_kind_as
 from ...tables.table import Table
 from .contributions import FEWEST_DIFFERING, Pair, contributions_of, is_worse, pair_of, pair_sign
 from .jackknife import reaches

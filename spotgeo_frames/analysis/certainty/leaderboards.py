@@ -14,7 +14,7 @@ from ...scoring.sequence_sums import MetricSet, Sums, evaluable, texts_of
 from ...scoring.summary import summary_of
 from ...support.errors import InputError
 from ...support.pandas_tables import TEXT, with_text
-from ...tables.kinds import CALLER, same_kind_as
+from ...tables.table_kinds import CALLER, same_kind_as
 from ...tables.selections import excluded_sequences, without_sequences
 from ...tables.table import Table
 from .estimates import combined, tau_of

@@ -23,7 +23,7 @@ from ...support.errors import InputError
 from ...support.pandas_tables import TEXT, headline, result_as_html, result_as_text
 from ...tables.checks import check_matches
 from ...tables.columns import array_of, as_numbers
-from ...tables.kinds import CALLER, same_kind_as
+from ...tables.table_kinds import CALLER, same_kind_as
 from ...tables.messages import counted
 from ...tables.schema import FN, TP
 from ...tables.selections import By, binned, check_column, number_groups

@@ -15,7 +15,7 @@ import pandas as pd
 from ...scoring.ap.result import AveragePrecision
 from ...scoring.own_metrics import add_metrics_of_packages
 from ...support.pandas_tables import TEXT
-from ...tables.kinds import CALLER, same_kind_as
+from ...tables.table_kinds import CALLER, same_kind_as
 from ...tables.table import Table
 from .contributions import FEWEST_DIFFERING, Contributions, Pair, contributions_of, pair_of
 from .pair_tables import n_units

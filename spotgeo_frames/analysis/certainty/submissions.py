@@ -16,7 +16,7 @@ from ...scoring.sequence_sums import Evaluable, Sums, evaluable, is_result
 from ...support.arrays import ordinals, pack
 from ...support.errors import InputError
 from ...support.pandas_tables import TEXT
-from ...tables.bins import CheckedBins
+from ...tables.binning import CheckedBins
 from ...tables.checks import decoded
 from ...tables.messages import counted, first_keys
 from ...tables.schema import FILE_ORDER, FN, FP, FRAME_KEY, SIDE_PREFIXES, TP, frame_columns, measure_of

@@ -19,7 +19,7 @@ from ...scoring.summary import summary_of
 from ...support.arrays import chunks
 from ...support.errors import InputError
 from ...tables.columns import Columns
-from ...tables.kinds import CALLER, same_kind_as
+from ...tables.table_kinds import CALLER, same_kind_as
 from ...tables.selections import By
 from ...tables.table import Table
 from .batches import batch_means, null_texts

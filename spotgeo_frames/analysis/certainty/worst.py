@@ -43,7 +43,7 @@ from ...support.pandas_tables import TEXT
 from ...support.texts import bins_as_text, is_binned
 from ...support.work import progress_bar
 from ...tables.checks import check_matches
-from ...tables.kinds import CALLER, same_kind_as
+from ...tables.table_kinds import CALLER, same_kind_as
 from ...tables.messages import counted
 from ...tables.schema import FN, FP, TP
 from ...tables.selections import binned, check_column

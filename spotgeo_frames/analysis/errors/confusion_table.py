@@ -23,7 +23,7 @@ from ...scoring.ap.detections import similar_of_any_category
 from ...scoring.ap.evaluate import Matched
 from ...scoring.ap.result import AveragePrecision
 from ...support.errors import InputError
-from ...tables.kinds import same_kind_as
+from ...tables.table_kinds import same_kind_as
 
 COLUMNS = ["truth_category", "predicted_category"]
 

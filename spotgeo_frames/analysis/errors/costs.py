@@ -16,7 +16,7 @@ from ...scoring.row_counts import warn_of_doubled
 from ...support.errors import InputError
 from ...support.pandas_tables import TEXT
 from ...tables.checks import check_matches
-from ...tables.kinds import CALLER, same_kind_as
+from ...tables.table_kinds import CALLER, same_kind_as
 from ...tables.schema import FN, FP, measure_of
 from ...tables.table import Table
 from ...tracking.poses import PoseResult

@@ -27,7 +27,7 @@ from ...support.errors import InputError
 from ...tables.annotations import Annotations
 from ...tables.checks import check_matches, decoded
 from ...tables.columns import as_numbers
-from ...tables.kinds import same_kind_as
+from ...tables.table_kinds import same_kind_as
 from ...tables.match_sides import sides_of
 from ...tables.messages import missing
 from ...tables.schema import FILE_ORDER, FN, FP, SIDE_PREFIXES, TP, frame_columns

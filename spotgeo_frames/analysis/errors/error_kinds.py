@@ -40,7 +40,7 @@ from ...scoring.ap.result import AveragePrecision
 from ...scoring.row_counts import warn_of_doubled
 from ...support.errors import InputError
 from ...tables.checks import check_matches
-from ...tables.kinds import same_kind_as
+from ...tables.table_kinds import same_kind_as
 from ...tables.match_sides import sides_of
 from ...tables.schema import FN, FP, is_of_precision
 from ...tables.table import Table

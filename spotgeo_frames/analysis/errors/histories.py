@@ -13,7 +13,7 @@ from ...support.arrays import added_at, grouped, ordinals, pack, row_keys, stabl
 from ...support.errors import InputError
 from ...support.pandas_tables import TEXT
 from ...tables.checks import check_matches
-from ...tables.kinds import same_kind_as
+from ...tables.table_kinds import same_kind_as
 from ...tables.messages import missing
 from ...tables.schema import FN, SIDE_PREFIXES, TP, frame_columns, measure_of
 from ...tables.table import Table

@@ -16,7 +16,7 @@ from ...scoring.sequence_sums import evaluable
 from ...support.arrays import chunks, ordinals, ranges
 from ...support.errors import InputError
 from ...tables.checks import check_matches
-from ...tables.kinds import same_kind_as
+from ...tables.table_kinds import same_kind_as
 from ...tables.match_sides import check_coordinates
 from ...tables.messages import first_keys, missing
 from ...tables.schema import PREFIXES, SIDE_PREFIXES, TP, frame_columns

@@ -36,7 +36,7 @@ from ...support.errors import InputError
 from ...support.pandas_tables import TEXT
 from ...tables.annotations import Annotations
 from ...tables.checks import check_matches
-from ...tables.kinds import CALLER, same_kind_as
+from ...tables.table_kinds import CALLER, same_kind_as
 from ...tables.match_sides import check_coordinates, sides_of
 from ...tables.match_tables import match_dataframe
 from ...tables.schema import SIDE_PREFIXES, TP, frame_columns

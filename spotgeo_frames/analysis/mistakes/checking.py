@@ -38,7 +38,7 @@ from ...matching.words import asked, asked_with_tracks, rule_of_tables
 from ...support.errors import InputError
 from ...support.pandas_tables import TEXT
 from ...tables.annotations import Annotations, as_annotations
-from ...tables.kinds import same_kind_as
+from ...tables.table_kinds import same_kind_as
 from ...tables.match_tables import match_dataframe
 from ...tables.table import Table
 from ..thresholds.track_sweeps import rule_with_identities

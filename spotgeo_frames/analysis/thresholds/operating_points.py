@@ -19,7 +19,7 @@ from ...support.errors import InputError
 from ...support.pandas_tables import TEXT
 from ...tables.checks import check_matches
 from ...tables.columns import array_of, as_numbers
-from ...tables.kinds import CALLER, same_kind_as
+from ...tables.table_kinds import CALLER, same_kind_as
 from ...tables.messages import counted, first_keys, missing
 from ...tables.schema import FN, FP, OBJECT_KEY, TP
 from ...tables.selections import number_groups

@@ -22,9 +22,9 @@ from ...scoring.summary import FEW_SEQUENCES, LITTLE_KNOWN, OF_FEW
 from ...support.arrays import added_at, grouped
 from ...support.errors import InputError
 from ...support.pandas_tables import headline, result_as_html, result_as_text
-from ...tables.bins import MOST_BINS
+from ...tables.binning import MOST_BINS
 from ...tables.columns import array_of, as_numbers
-from ...tables.kinds import CALLER, same_kind_as
+from ...tables.table_kinds import CALLER, same_kind_as
 from ...tables.messages import counted
 from ...tables.schema import TP
 from ...tables.selections import binned, number_groups

@@ -41,8 +41,8 @@ from ...support.work import progress
 from ...tables.annotations import Annotations, as_annotations
 from ...tables.checks import check_scores
 from ...tables.columns import as_numbers
-from ...tables.inputs import source
-from ...tables.kinds import CALLER, same_kind_as
+from ...tables.provenance import source
+from ...tables.table_kinds import CALLER, same_kind_as
 from ...tables.schema import FN, TP
 from ...tables.table import Table
 from ..certainty.resampling import check_confidence, check_seed, number_sequences

@@ -28,7 +28,7 @@ from ...tracking.metrics.hota import ALPHAS, HOTA_ALONE, hota_alone
 from ...tracking.poses import check_keypoints, evaluate_poses, near_joints
 from ...tracking.registry import HOTA_METRICS
 from ...tracking.track_sums import POSES, TRACKS
-from ...tracking.tracks import evaluate_tracks, identify_whole, rule_of_tracks, similar_chunks, track_sums
+from ...tracking.tracks import evaluate_tracks, identify_whole, rule_of_tracks, similar_chunks, sums_of_similar
 from ..certainty.reasons import FEWEST_COMBINED
 from .cross_validation import best_threshold, score_thresholds
 
@@ -92,7 +92,7 @@ def _evaluate_tracks(rule: Rule, aligned: Aligned) -> Evaluate:
     tracks = tracks._replace(aligned=_without_other_columns(aligned))
 
     def evaluate(kept: np.ndarray) -> tuple[Sums, Mapping[str, int]]:
-        _, sums = track_sums(with_predictions(tracks, kept), _in_fewer([_left(chunk, kept) for chunk in similar]))
+        _, sums = sums_of_similar(with_predictions(tracks, kept), _in_fewer([_left(chunk, kept) for chunk in similar]))
         return _counted(sums)
 
     return evaluate

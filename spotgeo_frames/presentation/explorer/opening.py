@@ -18,7 +18,7 @@ from ...support.packages import check_extra
 from ...support.pandas_tables import own_copy
 from ...tables.arrow import as_pandas
 from ...tables.checks import check_matches
-from ...tables.kinds import TableKind, kind_of
+from ...tables.table_kinds import TableKind, kind_of
 from ...tables.messages import missing, several_thresholds
 from ...tables.schema import FRAME_KEY, SIDE_PREFIXES, is_of_precision, measure_of
 from ...tables.table import Table

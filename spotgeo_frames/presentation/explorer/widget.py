@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from ...support.errors import InputError
-from ...tables.kinds import as_kind
+from ...tables.table_kinds import as_kind
 from ...tables.messages import listed
 from ...tables.table import Table
 from ..viewer.scripts import PRESENTATION, VIEWER, module_of, viewer_style

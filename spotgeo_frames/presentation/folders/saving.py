@@ -28,8 +28,8 @@ from ...support.reading import read_bytes, readable
 from ...support.version import __version__
 from ...support.writing import Write, check_folder_writable, check_inputs_kept, table_files, text_file, write_together
 from ...tables.columns import Columns
-from ...tables.inputs import Input, input_notes, inputs_of, sha256
-from ...tables.kinds import TableKind
+from ...tables.provenance import Input, input_notes, inputs_of, sha256
+from ...tables.table_kinds import TableKind
 from ...tables.parquet_form import TableForm, table_and_form, table_of
 from ...tables.schema import MATCH_COLUMNS
 from ...tables.table import ArrowStream, LazyTable, Table, is_scanned

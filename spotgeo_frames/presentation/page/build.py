@@ -23,9 +23,9 @@ from ...support.writing import (
     write_together,
 )
 from ...tables.annotations import Annotations, as_annotations
-from ...tables.bins import CheckedBins
-from ...tables.inputs import input_notes, inputs_of, source
-from ...tables.kinds import kind_of, of_kind
+from ...tables.binning import CheckedBins
+from ...tables.provenance import input_notes, inputs_of, source
+from ...tables.table_kinds import kind_of, of_kind
 from ...tables.selections import By, excluded_sequences, slicings, without_sequences
 from ...tables.table import Table
 from ...tracking.results import rule_of_sides

@@ -24,7 +24,7 @@ from ...scoring.summary import LITTLE_KNOWN, OF_FEW, summary_of
 from ...support.errors import InputError, SliceError
 from ...support.work import progress
 from ...tables.annotations import Annotations
-from ...tables.bins import CheckedBins
+from ...tables.binning import CheckedBins
 from ...tables.match_tables import match_columns
 from ...tables.selections import By, binned_together, check_column
 from ...tracking.poses import PoseResult

@@ -16,7 +16,7 @@ from ...matching.rule import Rule
 from ...support.errors import InputError
 from ...tables.checks import decoded, size_problems
 from ...tables.columns import Columns, array_of, as_numbers, dataframe_of
-from ...tables.inputs import source
+from ...tables.provenance import source
 from ...tables.schema import OBJECT_KEY
 
 

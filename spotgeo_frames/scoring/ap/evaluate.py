@@ -18,7 +18,7 @@ from ...matching.rule import Rule, compared
 from ...support.errors import InputError
 from ...tables.annotations import Annotations, SideColumns
 from ...tables.columns import Columns, columns_of, dataframe_of
-from ...tables.inputs import source
+from ...tables.provenance import source
 from .curves import Averages, Curves, Scope, area_scope, averages_of, curves_of, matched_pairs
 from .detections import Beyond, Detections, sorted_detections
 from .numbers import THRESHOLDS, Numbers, areas_of, checked_thresholds, limits_of, numbers_of

@@ -25,8 +25,8 @@ from ...matching.words import asked, rule_of_tables
 from ...support.errors import InputError
 from ...tables.annotations import Annotations, as_annotations
 from ...tables.checks import check_scores
-from ...tables.inputs import source
-from ...tables.kinds import CALLER, TableKind, as_kind, categorical_columns, kind_of, same_kind_as
+from ...tables.provenance import source
+from ...tables.table_kinds import CALLER, TableKind, as_kind, categorical_columns, kind_of, same_kind_as
 from ...tables.messages import first_listed
 from ...tables.selections import By
 from ...tables.table import Table

@@ -21,7 +21,7 @@ from ...matching.pairs import Pairs
 from ...support.arrays import added_at, distinct, locate, pack
 from ...support.errors import InputError, SliceError
 from ...support.texts import is_binned
-from ...tables.bins import CheckedBins, as_times, in_bins, quantile_edges
+from ...tables.binning import CheckedBins, as_times, in_bins, quantile_edges
 from ...tables.checks import decoded
 from ...tables.columns import Columns, array_of, dataframe_of, rows_with_null
 from ...tables.messages import first_listed

@@ -20,7 +20,7 @@ from ....scoring.summary import held_in
 from ....support.texts import DASH, name_as_text
 from ....support.version import __version__
 from ....tables.annotations import Annotations
-from ....tables.inputs import Input
+from ....tables.provenance import Input
 from ....tables.match_tables import match_columns
 from ....tracking.poses import PoseResult
 from ...drawing.charts.of_tables import MOST_PAIRED, differences

@@ -24,9 +24,9 @@ from spotgeo_frames.cli.app import run
 from spotgeo_frames.formats import motchallenge, posetrack, spotgeo
 from spotgeo_frames.formats import objects as tables_of_objects
 from spotgeo_frames.formats.spotgeo import spotgeo_columns
-from spotgeo_frames.tables import inputs
+from spotgeo_frames.tables import provenance
 from spotgeo_frames.tables.annotations import as_annotations
-from spotgeo_frames.tables.inputs import (
+from spotgeo_frames.tables.provenance import (
     MOTCHALLENGE_FILES,
     POSETRACK_FILES,
     SOURCE,

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, get_args
 from ..support.errors import InputError, check_memory, first_line
 from ..support.texts import bins_as_text
 from ..support.writing import as_arrow
-from .inputs import SOURCE
+from .provenance import SOURCE
 from .schema import PREFIXES
 from .table import collected, is_polars, is_scanned
 

@@ -14,7 +14,7 @@ import spotgeo_frames as sf
 from helpers.problems import refused
 from helpers.scenes import objects
 from spotgeo_frames.support.texts import bins_as_text
-from spotgeo_frames.tables.bins import checked_bins, in_bins, quantile_edges
+from spotgeo_frames.tables.binning import checked_bins, in_bins, quantile_edges
 
 INF = float("inf")
 

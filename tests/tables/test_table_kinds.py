@@ -30,7 +30,7 @@ from helpers.reference import PROJECT
 from helpers.scenes import objects
 from spotgeo_frames.support.pandas_tables import TEXT
 from spotgeo_frames.tables.arrow import as_pandas
-from spotgeo_frames.tables.kinds import as_kind
+from spotgeo_frames.tables.table_kinds import as_kind
 
 SAMPLE = PROJECT / "data" / "sample"
 KINDS = list(CONVERTERS)
