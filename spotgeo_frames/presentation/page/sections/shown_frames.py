@@ -164,7 +164,7 @@ class Pictures(NamedTuple):
     warning: str | None = None
 
 
-def pictures(folder: Path, chosen: ChosenFrames) -> Pictures:
+def chosen_pictures(folder: Path, chosen: ChosenFrames) -> Pictures:
     """Reads the pictures of the frames that the page shows; of each sequence the worst frame first, then the next."""
     frames = frames_of(chosen.rows, chosen.sequences)
     suitable: dict[int, tuple[Path, Size]] = {}
@@ -241,7 +241,7 @@ def frames(evaluation: Evaluation) -> Section:
     chosen = choose_frames(_with_gaps(evaluation).assign(**bins_of(evaluation)))
     edges = bin_edges(evaluation.matches, evaluation.names, rule)
     view = view_of(_shown(chosen, evaluation), measure_title(rule), rule.image_tau, chosen.sequences, edges)
-    behind = Pictures({}, 0) if evaluation.images is None else pictures(evaluation.images, chosen)
+    behind = Pictures({}, 0) if evaluation.images is None else chosen_pictures(evaluation.images, chosen)
     viewer = Viewer(view.about, compressed(view.content), behind.of_frames, short_names(evaluation.names))
     texts = [ABOUT, *_notes(chosen, view, behind, has_images=evaluation.images is not None)]
     notes = [Text(text, "note") for text in texts]
