@@ -254,7 +254,7 @@ def _fetched(name: str | Path, storage: Storage | None, stack: ExitStack) -> Cop
     from concurrent.futures import ThreadPoolExecutor  # imported here, as the others: little of what is read is fetched
     from tempfile import TemporaryDirectory
 
-    from .storage import Listed, Place, bytes_of, found_at, is_local, place_of
+    from .stores import Listed, Place, bytes_of, found_at, is_local, place_of
     from .work import AT_ONCE
     from .writing import writable
 

@@ -17,7 +17,7 @@ from helpers.report_inputs import png
 from helpers.scenes import objects
 from spotgeo_frames.presentation.drawing import pictures as drawn_pictures
 from spotgeo_frames.presentation.page.sections import shown_frames
-from spotgeo_frames.presentation.page.sections.shown_frames import ChosenFrames, Pictures, choose_frames, pictures
+from spotgeo_frames.presentation.page.sections.shown_frames import ChosenFrames, Pictures, choose_frames, chosen_pictures
 
 
 def chosen(rows: list[tuple[Any, int]], **columns: list[Any]) -> ChosenFrames:
@@ -46,7 +46,7 @@ def test_every_picture_covers_its_own_pixels(tmp_path: Path) -> None:
     written(tmp_path, "1/2.jpg", 100, 50, "JPEG")
     written(tmp_path, "2/1.jpeg", 40, 30, "JPEG")
     written(tmp_path, "2/2.png", 2560, 100)
-    found = pictures(tmp_path, chosen([(1, 1), (1, 2), (2, 1), (2, 2)]))
+    found = chosen_pictures(tmp_path, chosen([(1, 1), (1, 2), (2, 1), (2, 2)]))
     assert (found.n_left_out, found.warning) == (0, None)
     assert sorted(found.of_frames) == [0, 1, 2, 3]
     sides = {at: [one[side] for side in ("left", "right", "top", "bottom")] for at, one in found.of_frames.items()}
@@ -68,7 +68,7 @@ def test_a_column_names_pictures(column: str, tmp_path: Path) -> None:
         page = chosen([(7, 1), (7, 2), (7, 3)])
         page.rows["frame_file_name"] = names
         page.rows["truth_file_name"] = "7/2.png"  # the frame's own name comes first
-    found = pictures(tmp_path, page)
+    found = chosen_pictures(tmp_path, page)
     assert sorted(found.of_frames) == [0, 1], "without the file that is named, SEQUENCE/FRAME.png is taken"
     missing = tmp_path / "train2017" / "gone.jpg"
     assert found.warning == f"images: 1 of 3 frames are drawn without a picture: {missing}: there is no such file"
@@ -96,7 +96,7 @@ def test_no_picture_outside_the_folder_is_read(name: str, tmp_path: Path, monkey
     monkeypatch.setattr(drawn_pictures, "_opened", lambda path: pytest.fail(f"{path} is opened"))
     folder = tmp_path / "images"
     folder.mkdir()
-    found = pictures(folder, chosen([(1, 1)], file_name=[OUTSIDE[name](folder)]))
+    found = chosen_pictures(folder, chosen([(1, 1)], file_name=[OUTSIDE[name](folder)]))
     assert found.of_frames == {}
     assert found.warning is not None
     assert found.warning.startswith("images: 1 of 1 frames are drawn without a picture: ")
@@ -122,11 +122,11 @@ def test_pictures_of_a_folder_of_motchallenge(tmp_path: Path, name: str, seqinfo
     written(tmp_path, name, 64, 48, "PNG" if name.endswith("png") else "JPEG")
     if seqinfo is not None:
         (tmp_path / "a" / "seqinfo.ini").write_text(seqinfo)
-    found = pictures(tmp_path, chosen([("a", 1), ("a", 2)]))
+    found = chosen_pictures(tmp_path, chosen([("a", 1), ("a", 2)]))
     assert [*found.of_frames] == [0]
     assert "1 of 2 frames" in str(found.warning)
     written(tmp_path, "a/1.png", 100, 50)
-    assert size_of(pictures(tmp_path, chosen([("a", 1)])).of_frames[0]) == (100, 50)
+    assert size_of(chosen_pictures(tmp_path, chosen([("a", 1)])).of_frames[0]) == (100, 50)
 
 
 def test_a_seqinfo_outside_of_the_folder_is_not_read(tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ def test_a_seqinfo_outside_of_the_folder_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "images" / "a" / "seqinfo.ini").symlink_to(outside)
     (tmp_path / "images" / "b").mkdir()
     for sequence in ("a", "..", str(tmp_path)):
-        assert pictures(tmp_path / "images", chosen([(sequence, 1)])).of_frames == {}
+        assert chosen_pictures(tmp_path / "images", chosen([(sequence, 1)])).of_frames == {}
 
 
 def test_names_of_sequences_that_lead_out_of_the_folder_are_not_followed(tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_names_of_sequences_that_lead_out_of_the_folder_are_not_followed(tmp_pat
     folder = tmp_path / "images"
     folder.mkdir()
     os.symlink(tmp_path / "secret", folder / "linked")
-    found = pictures(folder, chosen([("../secret", 1), ("linked", 1)]))
+    found = chosen_pictures(folder, chosen([("../secret", 1), ("linked", 1)]))
     assert found.of_frames == {}
     assert str(found.warning).startswith("images: 2 of 2 frames are drawn without a picture: ")
 
@@ -159,7 +159,7 @@ def test_missing_damaged_and_small_pictures_are_told_once(tmp_path: Path, monkey
     written(tmp_path, "1/6.png", 1000, 1000)
     (tmp_path / "1" / "7.png").write_bytes(png(64, 48, deep=True))
     written(tmp_path, "1/8.png", 29, 20)  # the truth lies at 30, 20, hardly outside
-    found = pictures(tmp_path, chosen([(1, frame) for frame in range(1, 10)]))
+    found = chosen_pictures(tmp_path, chosen([(1, frame) for frame in range(1, 10)]))
     assert sorted(found.of_frames) == [0, 6, 7]
     assert found.warning is not None
     assert found.warning.startswith("images: 6 of 9 frames are drawn without a picture: ")
@@ -175,7 +175,7 @@ def test_the_warning_says_what_is_wrong(name: str, text: str, tmp_path: Path, mo
     monkeypatch.setattr(shown_frames, "small_picture", lambda path: pytest.fail(f"{path} is unpacked"))
     path = written(tmp_path, "1/1.png", *((28, 48) if name == "small" else (1000, 1000)))
     warning = f"images: 1 of 1 frames are drawn without a picture: {path}: {text}"
-    assert pictures(tmp_path, chosen([(1, 1)])) == Pictures({}, 0, warning)
+    assert chosen_pictures(tmp_path, chosen([(1, 1)])) == Pictures({}, 0, warning)
 
 
 def test_every_sequence_has_pictures_of_its_worst_frames_where_not_all_fit(
@@ -186,10 +186,10 @@ def test_every_sequence_has_pictures_of_its_worst_frames_where_not_all_fit(
         written(tmp_path, f"{sequence}/{frame}.png")
     page = chosen(frames)
     assert page.sequences == [1, 2]
-    [size] = {len(one["url"]) for one in pictures(tmp_path, page).of_frames.values()}
+    [size] = {len(one["url"]) for one in chosen_pictures(tmp_path, page).of_frames.values()}
     for room, expected in ((1, [1]), (2, [1, 4]), (3, [1, 2, 4]), (4, [1, 2, 3, 4])):
         monkeypatch.setattr(shown_frames, "MOST_BYTES", room * size)
-        found = pictures(tmp_path, page)
+        found = chosen_pictures(tmp_path, page)
         assert (sorted(found.of_frames), found.n_left_out, found.warning) == (expected, 5 - room, None)
 
 
@@ -198,13 +198,13 @@ def test_frames_without_truths_take_any_picture(tmp_path: Path) -> None:
     claims = objects([(1, 1, 100.0, 100.0)])
     matches = sf.match(sf.Annotations(claims.iloc[:0], claims[["sequence", "frame"]]), claims)
     page = choose_frames(matches.assign(submission=pd.Categorical(["one"])))
-    assert list(pictures(tmp_path, page).of_frames) == [0]
+    assert list(chosen_pictures(tmp_path, page).of_frames) == [0]
 
 
 def test_deep_pictures_are_stretched(tmp_path: Path) -> None:
     (tmp_path / "1").mkdir()
     (tmp_path / "1" / "1.png").write_bytes(png(64, 48, deep=True))
-    [picture] = pictures(tmp_path, chosen([(1, 1)])).of_frames.values()
+    [picture] = chosen_pictures(tmp_path, chosen([(1, 1)])).of_frames.values()
     content = base64.b64decode(str(picture["url"]).partition(",")[2])
     shades = np.asarray(Image.open(io.BytesIO(content), formats=["WEBP"]))
     assert shades.min() < 20
