@@ -1,13 +1,64 @@
 from . import charts as charts
 from . import plots as plots
-from .analysis import *
-from .formats import *
-from .geometries import *
-from .matching import *
-from .presentation import *
-from .scale import *
-from .scoring import *
-from .support import *
-from .support.version import __version__ as __version__
-from .tables import *
-from .tracking import *
+from .analysis import Calibration as Calibration
+from .analysis import Comparison as Comparison
+from .analysis import DetectionLimit as DetectionLimit
+from .analysis import NonInferiority as NonInferiority
+from .analysis import Sweep as Sweep
+from .analysis import bias as bias
+from .analysis import calibration as calibration
+from .analysis import changes as changes
+from .analysis import check as check
+from .analysis import compare as compare
+from .analysis import confusion as confusion
+from .analysis import detection_limit as detection_limit
+from .analysis import diagnose as diagnose
+from .analysis import error_costs as error_costs
+from .analysis import identity_breaks as identity_breaks
+from .analysis import intervals as intervals
+from .analysis import leaderboard as leaderboard
+from .analysis import non_inferiority as non_inferiority
+from .analysis import object_summary as object_summary
+from .analysis import operating_point as operating_point
+from .analysis import sample_size as sample_size
+from .analysis import sweep as sweep
+from .analysis import worst_slices as worst_slices
+from .formats import from_supervision as from_supervision
+from .formats import from_torchvision as from_torchvision
+from .formats import read_coco as read_coco
+from .formats import read_cvat as read_cvat
+from .formats import read_motchallenge as read_motchallenge
+from .formats import read_objects as read_objects
+from .formats import read_posetrack as read_posetrack
+from .formats import read_spotgeo as read_spotgeo
+from .formats import read_yolo as read_yolo
+from .formats import validate_spotgeo as validate_spotgeo
+from .formats import write_motchallenge as write_motchallenge
+from .formats import write_spotgeo as write_spotgeo
+from .geometries import geometry as geometry
+from .matching import match as match
+from .matching import match_frames as match_frames
+from .presentation import explore as explore
+from .presentation import load as load
+from .presentation import report as report
+from .presentation import save as save
+from .presentation import show_tables as show_tables
+from .scale import Accumulator as Accumulator
+from .scale import combine as combine
+from .scale import repartition_by_sequence as repartition_by_sequence
+from .scale import score_dataset as score_dataset
+from .scale import sums as sums
+from .scale import track_dataset as track_dataset
+from .scoring import AveragePrecision as AveragePrecision
+from .scoring import average_precision as average_precision
+from .scoring import flat as flat
+from .scoring import metric as metric
+from .scoring import summarize as summarize
+from .support import InputError as InputError
+from .support import __version__ as __version__
+from .tables import Annotations as Annotations
+from .tables import tidy as tidy
+from .tracking import PoseResult as PoseResult
+from .tracking import TrackResult as TrackResult
+from .tracking import pose as pose
+from .tracking import track as track

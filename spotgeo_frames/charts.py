@@ -20,8 +20,8 @@ from __future__ import annotations  # Altair is an extra, so its types cannot be
 
 from typing import TYPE_CHECKING
 
-from .support.packages import check_extra
-from .tables.table import Table
+from .support import packages
+from .tables import Table
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -311,7 +311,7 @@ def precision_recall(curve: Table, threshold: float | None = None) -> ChartType:
 
 def _charts() -> ModuleType:
     """The module that makes the charts; raises ImportError if the extra `charts` is not installed."""
-    check_extra("charts", "charts")
+    packages.check_extra("charts", "charts")
     from .presentation.drawing.charts import in_notebooks
 
     return in_notebooks

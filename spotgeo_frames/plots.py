@@ -14,34 +14,34 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .geometries.points import offsets
-from .matching.noted_rule import distance_rule
-from .presentation.drawing.drawn_tables import check_offsets, count_to_draw, matches_to_draw, offset_reach, recall_grid
-from .presentation.drawing.frame_plots import frame, gallery, image_plane, sequence
-from .presentation.drawing.plot_parts import (
+from .geometries import offsets
+from .matching import noted_rule
+from .presentation.drawing import (
     BLUE,
     GREY,
     RED,
     axes_or_new,
     axis_label,
-    legend_beside,
-    nothing_to_draw,
-    plain,
-)
-from .presentation.drawing.result_plots import (
     calibration,
     confusion,
     detection_limit,
+    drawn_tables,
     error_costs,
     forest,
+    frame,
+    gallery,
     hota_curve,
+    image_plane,
+    legend_beside,
     metric_by_slice,
+    nothing_to_draw,
+    plain,
     precision_recall,
+    sequence,
     sweep_curves,
+    wording,
 )
-from .presentation.drawing.wording import in_unit, measure_title
-from .tables.schema import TP, measure_of
-from .tables.table import Table
+from .tables import Table, schema
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -92,8 +92,8 @@ def recall_map(matches: Table, ax: Axes | None = None, bins: int = 12) -> Axes:
     >>> sf.plots.recall_map(matches).get_title()
     'Recall over the image, 627 truths'
     """
-    table = matches_to_draw(matches, "plots", 3)
-    grid = recall_grid(table, count_to_draw(bins, "bins", "plots"))
+    table = drawn_tables.matches_to_draw(matches, "plots", 3)
+    grid = drawn_tables.recall_grid(table, drawn_tables.count_to_draw(bins, "bins", "plots"))
     ax = axes_or_new(ax)
     if grid is None:
         return nothing_to_draw(ax, "no truths")
@@ -130,9 +130,9 @@ def distances(matches: Table, ax: Axes | None = None, bins: int = 40) -> Axes:
     >>> sf.plots.distances(matches).get_xlabel()
     'distance, px'
     """
-    table = matches_to_draw(matches, "plots", 3)
-    bins = count_to_draw(bins, "bins", "plots")
-    measure = measure_of(table)
+    table = drawn_tables.matches_to_draw(matches, "plots", 3)
+    bins = drawn_tables.count_to_draw(bins, "bins", "plots")
+    measure = schema.measure_of(table)
     values = table[measure].dropna().to_numpy(np.float64)
     ax = axes_or_new(ax)
     if not len(values):
@@ -140,12 +140,12 @@ def distances(matches: Table, ax: Axes | None = None, bins: int = 40) -> Axes:
     ax.hist(values, bins=bins, color=BLUE, edgecolor="white", linewidth=0.3)
     measure_label = measure
     if measure == "distance":
-        rule = distance_rule(table, needs=())
+        rule = noted_rule.distance_rule(table, needs=())
         for name, mark, style, color in (("epsilon", rule.epsilon, "--", GREY), ("tau", rule.tau, "-", RED)):
             if mark is not None:
-                text = plain(f"{name}, {in_unit(mark, rule.unit)}")
+                text = plain(f"{name}, {wording.in_unit(mark, rule.unit)}")
                 ax.axvline(mark, linestyle=style, color=color, label=text)
-        measure_label = plain(measure_title(rule))
+        measure_label = plain(wording.measure_title(rule))
     ax.axvline(values.mean(), linestyle=":", color="black", label=f"mean, {values.mean():.3g}")
     ax.set(xlabel=measure_label, ylabel="true positives")
     ax.set(title=f"{measure.capitalize()} of {len(values):,} true positives")
@@ -180,11 +180,11 @@ def residuals(matches: Table, ax: Axes | None = None, tau: float | None = None) 
     >>> sf.plots.residuals(matches).get_xlabel()
     'predicted - true x, px'
     """
-    table = matches_to_draw(matches, "plots", 3)
-    rule = distance_rule(table, ["tau"], tau)
-    check_offsets(table, "plots")
+    table = drawn_tables.matches_to_draw(matches, "plots", 3)
+    rule = noted_rule.distance_rule(table, ["tau"], tau)
+    drawn_tables.check_offsets(table, "plots")
     dx, dy = offsets(table)
-    hits = ~(np.isnan(dx) | np.isnan(dy)) & (table["outcome"].array.codes == TP)
+    hits = ~(np.isnan(dx) | np.isnan(dy)) & (table["outcome"].array.codes == schema.TP)
     dx, dy = dx[hits], dy[hits]
     ax = axes_or_new(ax)
     if not len(dx):
@@ -192,9 +192,9 @@ def residuals(matches: Table, ax: Axes | None = None, tau: float | None = None) 
     from matplotlib.patches import Circle
 
     ax.scatter(dx, dy, s=float(np.clip(4000 / len(dx), 1, 20)), color=BLUE, alpha=0.4, linewidths=0)
-    reach, px = 1.05 * offset_reach(table, rule), "" if rule.own_distance else ", px"
+    reach, px = 1.05 * drawn_tables.offset_reach(table, rule), "" if rule.own_distance else ", px"
     if rule.image_tau is not None:
-        text = f"tau, {in_unit(rule.tau, rule.unit)}"
+        text = f"tau, {wording.in_unit(rule.tau, rule.unit)}"
         ax.add_patch(Circle((0, 0), rule.image_tau, fill=False, linestyle="-", edgecolor=GREY, label=text))
     form = "+.3g" if rule.own_distance else "+.2f"  # of coordinates in any unit
     mean = f"mean, {dx.mean():{form}}, {dy.mean():{form}}{px.replace(',', '')}"

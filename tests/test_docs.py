@@ -1,9 +1,9 @@
 """The pages in docs: the tests and names that they mention are there, and no public name is missing."""
 
 import ast
-import importlib
 import inspect
 import re
+from pathlib import Path
 
 import pytest
 
@@ -32,10 +32,12 @@ def groups(page: str) -> dict[str, list[str]]:
 
 
 def room_of(name: str) -> str:
-    exported = {room: importlib.import_module(f"spotgeo_frames.{room}").__all__ for room in ROOMS}
-    return OF_THE_PACKAGE.get(name) or next(room for room in ROOMS if name in exported[room])
+    """The room from which the package takes a public name."""
+    return OF_THE_PACKAGE.get(name) or OF_ROOM[name]
 
 
+STUB = ast.parse(Path(sf.__file__).with_name("__init__.pyi").read_text())
+OF_ROOM = {alias.name: str(node.module) for node in STUB.body for alias in node.names}
 REFERENCE = groups("reference.md")
 QUIRKS = rows((DOCS / "quirks.md").read_text())
 SIGNATURES = [entry for room in ROOMS for entry in REFERENCE[room] if "(" in entry]

@@ -47,6 +47,9 @@ WINGS = {
     },
 }
 
+# The most names that a room's door may list.
+LARGEST_DOOR = 50
+
 # What stands at the root, beside the rooms, and whose room it belongs to; the root itself exports what rooms export.
 ROOT = {"__init__": None, "__main__": "cli", "charts": "presentation", "plots": "presentation"}
 
@@ -70,10 +73,11 @@ def lines_of_code(text: str) -> int:
 
 
 class Use(NamedTuple):
-    """One name that a module imports from another of the package."""
+    """One name that a module imports from another of the package; `source` is what the import statement names."""
 
     module: str
     line: int
+    source: str
     imported: str
     name: str
 
@@ -108,7 +112,7 @@ def uses(module: str) -> Iterator[Use]:
             imported = ".".join([*above, *(node.module or "").split(".")]).strip(".")
             for alias in node.names:
                 whole = f"{imported}.{alias.name}".strip(".")
-                yield Use(module, node.lineno, whole if whole in MODULES else imported, alias.name)
+                yield Use(module, node.lineno, imported, whole if whole in MODULES else imported, alias.name)
         elif isinstance(node, ast.ImportFrom | ast.Import):
             names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
             assert not any(name.partition(".")[0] == "spotgeo_frames" for name in names), f"{path}:{node.lineno}"
@@ -142,6 +146,44 @@ def test_every_import_within_a_wing_runs_one_way(wing: str) -> None:
         if all(name.startswith(f"{wing}.") for name in (use.module, use.imported))
     ]
     assert [use for use, user, used in within if used not in below(user, rooms)] == []
+
+
+def door_of(module: str) -> str:
+    """The package through which modules outside enter a module: its room, a room of a wing, or the charts."""
+    first, *rest = module.split(".")
+    if module.startswith("presentation.drawing.charts"):  # plots and charts have functions of the same names
+        return "presentation.drawing.charts"
+    return ".".join([first, *rest[:1]]) if first in WINGS else first
+
+
+def names_of(door: str) -> set[str]:
+    """The names that a room's door lists, or the package's own where `door` is empty."""
+    stub = ast.parse((PACKAGE / door.replace(".", "/") / "__init__.pyi").read_text())
+    return {alias.name for node in ast.walk(stub) if isinstance(node, ast.ImportFrom) for alias in node.names}
+
+
+FROM_OUTSIDE = [
+    use
+    for use in EVERY_USE
+    if use.module != "__init__"
+    and use.imported
+    and not f"{door_of(use.module)}.".startswith(f"{door_of(use.imported)}.")
+]
+DOORS = sorted({door_of(use.imported) for use in FROM_OUTSIDE} - {*ROOT})
+
+
+def test_every_room_is_entered_by_its_door() -> None:
+    by_door = {(door, name) for door in DOORS for name in names_of(door)}
+    whole = {("", room) for room in STANDS_ON} | {("", "plots"), ("", "charts"), ("presentation.drawing", "charts")}
+    assert [use for use in FROM_OUTSIDE if (use.source, use.name) not in by_door | whole] == []
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_doors_stay_narrow(door: str) -> None:
+    """A door lists what others take and nothing else; a family of functions stands behind the name of its module."""
+    taken = {use.name for use in FROM_OUTSIDE if use.source == door}
+    assert names_of(door) - names_of("") <= taken
+    assert len(names_of(door)) <= LARGEST_DOOR
 
 
 def test_no_room_uses_private_names_of_another() -> None:

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from ..support.addresses import shown
-from ..support.texts import bins_as_text, plain_value
-from ..tables.columns import Columns, columns_of
+from ..support import addresses, bins_as_text, plain_value
+from ..tables import Columns, columns_of
 from .printing import one_line
 from .submissions import Submission
 
@@ -33,7 +32,7 @@ class Answer(NamedTuple):
 
 def heading(submission: Submission, truth: str | Path, rule: str) -> str:
     """The line above the text of an answer: what was evaluated, and how."""
-    return one_line(f"{submission.shown} against {shown(truth)}, {rule}")
+    return one_line(f"{submission.shown} against {addresses.shown(truth)}, {rule}")
 
 
 def plain_rows(table: pd.DataFrame | Columns) -> list[dict[str, Any]]:
@@ -100,7 +99,7 @@ def check_out(out: Path | None, inputs: Iterable[Path]) -> None:
     """
     if out is not None:
         # Imported only here, as below: without a folder nobody saves.
-        from ..presentation.folders.saving import check_target
+        from ..presentation.folders import check_target
 
         check_target(out, [*inputs])
 
@@ -121,7 +120,7 @@ def keep(
     InputError if a file cannot be written.
     """
     if out is not None:
-        from ..presentation.folders.saving import save_result
+        from ..presentation.folders import save_result
 
         known = {name: note for name, note in notes.items() if note}
         save_result(result, out, read, beside, {f"{command}.json": f"{answer}\n"}, known)

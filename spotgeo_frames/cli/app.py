@@ -16,8 +16,7 @@ from io import TextIOWrapper
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ..support.addresses import copies_kept
-from ..support.errors import first_line, lacks_memory
+from ..support import addresses, first_line, lacks_memory
 from .commands import COMMANDS
 from .printing import WrongUsage, memory_text, one_line, problems_reported, tell
 from .usage import HELP, command_parser, no_such, parsed, program_parser
@@ -65,7 +64,7 @@ def _run_command(name: str, texts: Sequence[str]) -> None:
         else:
             _check_working_folder()
             work = getattr(import_module(f".{command.module}", __package__), command.function)
-            with copies_kept():
+            with addresses.copies_kept():
                 _answer(work, given)
     except WrongUsage as error:
         parser.error(str(error))

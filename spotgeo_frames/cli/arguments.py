@@ -5,17 +5,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..formats.any_file import Layout, Needed, read_sides, sequence_layout
-from ..formats.sequence_files import BENCHMARKS
-from ..geometries.registered import Measure
-from ..matching.alignment import FrameRule
-from ..matching.words import Words, asked, asked_with_tracks
-from ..support.addresses import is_address
-from ..support.errors import InputError
-from ..tables.annotations import Annotations, SideColumns
-from ..tables.binning import CheckedBins
-from ..tables.schema import SIDE_PREFIXES
-from ..tables.selections import column_bins, holds_text
+from ..formats import BENCHMARKS, Layout, Needed, read_sides, sequence_layout
+from ..geometries import Measure
+from ..matching import FrameRule, Words, asked, asked_with_tracks
+from ..support import InputError, addresses
+from ..tables import Annotations, CheckedBins, SideColumns, schema, selections
 from .printing import WrongUsage
 from .submissions import Submission
 
@@ -48,7 +42,7 @@ def with_how(given: Mapping[str, Any]) -> dict[str, Any]:
     rule = {name: given[name] for name in ("tau", "epsilon", "similarity", "threshold")}
     others = {name: value for name, value in given.items() if name not in (*rule, "tracks", "benchmark", "labelled")}
     tracks, benchmark, layout = given.get("tracks", False), given.get("benchmark"), None
-    if not (given.get("dataset") and is_address(given["truth"])):  # such a dataset is evaluated where it is
+    if not (given.get("dataset") and addresses.is_address(given["truth"])):  # such a dataset is evaluated where it is
         layout = sequence_layout(given["truth"])
     if benchmark is not None and benchmark not in BENCHMARKS:
         raise WrongUsage(f"--benchmark: {benchmark!r} is none of {', '.join(BENCHMARKS)}")
@@ -69,7 +63,7 @@ def needed_columns(given: Mapping[str, Any]) -> Needed:
     """What a command with these arguments needs of wide tables: columns to slice by, and where others would be kept."""
     by = given.get("by") or ()
     slices = slices_of([by] if isinstance(by, str) else by)
-    identity = [f"{prefix}{given['identity']}" for prefix in SIDE_PREFIXES] if "identity" in given else []
+    identity = [f"{prefix}{given['identity']}" for prefix in schema.SIDE_PREFIXES] if "identity" in given else []
     return Needed([*identity, *(column for columns in slices for column in columns)], given.get("out") is not None)
 
 
@@ -125,7 +119,7 @@ def sequence_names(text: str, is_integer: bool) -> list[int] | list[str] | None:
 def names_to_exclude(text: str, sides: Sequence[Annotations | SideColumns]) -> list[int] | list[str] | None:
     """Parses --exclude to integers or texts, like the sequences of these tables; None if it is not given."""
     columns = [table["sequence"] for side in sides for table in side if table is not None and len(table)]
-    return sequence_names(text, not columns or not holds_text(columns[0]))
+    return sequence_names(text, not columns or not selections.holds_text(columns[0]))
 
 
 def slices_of(by: Sequence[str]) -> list[dict[str, CheckedBins]]:
@@ -139,7 +133,7 @@ def slices_of(by: Sequence[str]) -> list[dict[str, CheckedBins]]:
         if "" in bins:
             raise WrongUsage(f"--by: {text!r}: a column without a name; give such as category or category*sequence")
         try:
-            slices.append(column_bins(bins))
+            slices.append(selections.column_bins(bins))
         except InputError as error:
             raise WrongUsage(f"--{error}") from None
     return slices

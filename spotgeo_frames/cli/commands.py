@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..formats.sequence_files import BENCHMARKS
+from ..formats import BENCHMARKS
 from .submissions import submission
 
 

@@ -7,20 +7,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .. import analysis
-from ..analysis.certainty.gates import inferiority
-from ..analysis.certainty.uncertainty import interval_table
-from ..scoring.ap.numbers import AP_METRICS
-from ..scoring.ap.result import AveragePrecision
-from ..scoring.own_metrics import add_metrics_of_packages
-from ..scoring.registry import Metric
-from ..scoring.sequence_sums import evaluable
-from ..scoring.summary import held_in
-from ..support.addresses import shown
-from ..support.errors import InputError
-from ..support.texts import bins_as_text
-from ..tables.match_tables import match_columns
-from ..tables.selections import excluded_sequences
-from ..tracking.results import matches_of
+from ..analysis.certainty import inferiority, interval_table
+from ..scoring import AP_METRICS, AveragePrecision, Metric, held_in, own_metrics, sequence_sums
+from ..support import InputError, addresses, bins_as_text
+from ..tables import match_columns, selections
+from ..tracking import matches_of
 from . import saved
 from .answers import Answer, check_out, formatted, keep, plain_rows
 from .arguments import How, slices_of
@@ -69,7 +60,7 @@ def compare(
 
     def text() -> str:
         first = next(iter(results.values()))  # all have the same truth
-        heading = f"{len(submissions)} submissions against {shown(truth)}, {saved.result_text(first)}"
+        heading = f"{len(submissions)} submissions against {addresses.shown(truth)}, {saved.result_text(first)}"
         parts = [one_line(heading), comparison_text(*compared)]
         held = None if isinstance(first, AveragePrecision) else held_in(match_columns(matches_of(first)))
         return "\n\n".join([*parts, *([held_text(held)] if held else [])])
@@ -128,7 +119,7 @@ def gate(
     """Checks a submission against limits and a baseline; the exit status is 3 where a check is not passed."""
     wanted = list(_wanted(least, most, margin))
     _check_asked(wanted, baseline, always_valid=always_valid)
-    add_metrics_of_packages(check.metric for check in wanted)
+    own_metrics.add_metrics_of_packages(check.metric for check in wanted)
     paths = [submission] if baseline is None else [submission, baseline]
     of_precision = saved.precision_among((check.metric for check in wanted), how)
     kinds = [check.metric in of_precision for check in wanted]
@@ -143,7 +134,9 @@ def gate(
     against = "" if baseline is None else f", with the baseline {baseline.shown}"
     rules = ", and ".join(saved.result_text(of.results[0]) for of in sides.values())
     return Answer(
-        text=lambda: f"{one_line(f'{submission.shown} against {shown(truth)}{against}, {rules}')}\n\n{_text(checks)}",
+        text=lambda: (
+            f"{one_line(f'{submission.shown} against {addresses.shown(truth)}{against}, {rules}')}\n\n{_text(checks)}"
+        ),
         json=lambda: formatted({"passed": passed, "checks": [check.row for check in checks]}),
         complaints=[check.sentence for check in checks if check.is_unknown],
         status=0 if passed else NOT_PASSED,
@@ -182,8 +175,8 @@ def _check_asked(wanted: Sequence[Wanted], baseline: Submission | None, *, alway
 def _sides(given: saved.Given, *, of_precision: bool, always_valid: bool) -> Sides:
     """The submission and its baseline as they are evaluated; a warning names excluded sequences that neither has."""
     results = list(saved.results_of(given, of_precision=of_precision).values())
-    evaluated = [evaluable(result, "gate") for result in results]
-    left_out, unknown = excluded_sequences(given.exclude, [of.table for of in evaluated])
+    evaluated = [sequence_sums.evaluable(result, "gate") for result in results]
+    left_out, unknown = selections.excluded_sequences(given.exclude, [of.table for of in evaluated])
     if unknown is not None:
         warnings.warn(unknown, stacklevel=2)
     entries = evaluated[0].evaluate(evaluated[0].table, None, ()).metrics.entries

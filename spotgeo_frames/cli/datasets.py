@@ -5,14 +5,9 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from ..scale.columns import dataset_rule, opened
-from ..scale.datasets import summaries, track_dataset
-from ..scale.planning import RunOptions
-from ..scale.run import connected
-from ..scale.sorted_copies import repartitioned
-from ..support.addresses import shown
-from ..support.stores import place_of, write_all
-from ..tables.binning import CheckedBins
+from ..scale import RunOptions, connected, dataset_rule, opened, repartitioned, summaries, track_dataset
+from ..support import addresses, stores
+from ..tables import CheckedBins
 from .answers import Answer, summary_json
 from .arguments import How, sequence_names
 from .printing import one_line
@@ -32,13 +27,13 @@ def score_datasets(
     client = None if scheduler is None else connected(scheduler)
     with opened(truth, submission, frames, how.words.similarity) as contents:
         left_out = sequence_names(exclude, contents["truth"].numbered)
-        options = RunOptions(None if out is None else place_of(out), client, left_out)
+        options = RunOptions(None if out is None else stores.place_of(out), client, left_out)
         tables, texts = summaries(contents, [{}, *slices], dataset_rule(how.words, contents), options, how.frames)
     for text in texts:
         warnings.warn(text, stacklevel=2)
     by_slice = {tuple(columns): table for columns, table in zip(slices, tables[1:], strict=True)}
     if options.out is not None:
-        write_all(options.out.inside("score.json"), f"{summary_json(tables[0], by_slice)}\n".encode())
+        stores.write_all(options.out.inside("score.json"), f"{summary_json(tables[0], by_slice)}\n".encode())
     return tables[0], by_slice
 
 
@@ -57,4 +52,4 @@ def repartition(dataset: str, out: str, scheduler: str | None) -> Answer:
     """Writes a copy of a dataset that is sorted by sequence; the answer is how many files it has."""
     n_files = repartitioned(dataset, out, None if scheduler is None else connected(scheduler))
     files = f"{n_files:,} {'file' if n_files == 1 else 'files'}"
-    return Answer(lambda: one_line(f"{shown(out)}: {files}, sorted by sequence"))
+    return Answer(lambda: one_line(f"{addresses.shown(out)}: {files}, sorted by sequence"))

@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..formats.any_file import Needed, read_annotations, read_sides
-from ..support.errors import InputError
-from ..tables.columns import columns_of
+from ..formats import Needed, read_annotations, read_sides
+from ..support import InputError
+from ..tables import columns_of
 from .answers import Answer, check_out, formatted, heading, keep, plain_rows, rule_words
 from .arguments import How, read_pair, sequence_numbers
 from .printing import WrongUsage, one_line, problems_reported
@@ -18,7 +18,7 @@ from .text import costs_text, number_text, rule_text, sweep_text
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..scoring.ap.numbers import Number
+    from ..scoring import Number
 
 # The thresholds of the match tables that `ap --out` keeps; all ten would take ten times the space.
 KEPT_THRESHOLDS = (0.5, 0.75)
@@ -26,7 +26,7 @@ KEPT_THRESHOLDS = (0.5, 0.75)
 
 def validate(submission: Submission, truth: Path | None, sequences: str | None) -> Answer:
     """Reports every problem of a submission, or that there is none."""
-    from ..formats.spotgeo import problem_lines, validate_spotgeo
+    from ..formats import problem_lines, validate_spotgeo
 
     if truth is not None and sequences is not None:
         raise WrongUsage("give --truth or --sequences, not both")
@@ -73,7 +73,7 @@ def sweep(truth: Path, submission: Submission, how: How, out: Path | None) -> An
 def diagnose(truth: Path, submission: Submission, how: How, out: Path | None) -> Answer:
     """Finds the kind of each error of a submission, and what each kind costs."""
     from .. import analysis
-    from ..tracking.results import evaluated, matches_of
+    from ..tracking import evaluated, matches_of
 
     check_out(out, [truth, submission.path])
     known, found = read_pair(truth, submission, how)
@@ -89,7 +89,7 @@ def diagnose(truth: Path, submission: Submission, how: How, out: Path | None) ->
 
 def ap(truth: Path, results: Submission, keypoints: bool, max_detections: int | None, out: Path | None) -> Answer:
     """The official numbers of detections."""
-    from ..scoring.ap.result import average_precision
+    from ..scoring import average_precision
 
     similarity = "oks" if keypoints else "iou"
     check_out(out, [truth, results.path])
@@ -106,7 +106,7 @@ def ap(truth: Path, results: Submission, keypoints: bool, max_detections: int | 
 
 def _by_category(categories: pd.DataFrame) -> dict[str, dict[str, float | None]]:
     """The numbers of each category by its name; nothing without categories, of which the table has a null one."""
-    from ..scoring.ap.numbers import DEFAULT
+    from ..scoring import DEFAULT
 
     rows = plain_rows(columns_of(categories).select(["category", *DEFAULT]))
     named = [row for row in rows if row["category"] is not None]

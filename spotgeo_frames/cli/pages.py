@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from ..presentation.page.build import check_beforehand
-from ..presentation.page.build import report as write_report
-from ..support.errors import InputError
-from ..support.writing import writable
+from ..presentation.page import check_beforehand
+from ..presentation.page import report as write_report
+from ..support import InputError, writing
 from .answers import Answer
 from .arguments import How, slices_of
 from .printing import one_line
@@ -55,7 +54,7 @@ def report(
 
 def _check_folder_above(out: Path) -> None:
     """Raises InputError if the folder of the page's folder is not there, most likely because of a typing error."""
-    with writable(out):
+    with writing.writable(out):
         above = out.absolute().parent.parent
         is_there = above.exists()
     if not is_there:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-from ..support.errors import InputError, SliceError, first_line, lacks_memory
+from ..support import InputError, SliceError, first_line, lacks_memory
 
 # The count of problems that most commands print.
 MOST_PRINTED = 10

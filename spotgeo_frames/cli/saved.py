@@ -12,27 +12,34 @@ from typing import Any, NamedTuple, TypeGuard
 
 import pandas as pd
 
-from ..analysis.certainty.submissions import truth_differences
-from ..geometries.poses import pose_columns, pose_joints
-from ..matching.noted_rule import rule_notes
-from ..presentation.folders.saving import MANIFEST, is_saved, load_as
-from ..scoring.ap.evaluate import Matched
-from ..scoring.ap.numbers import AP_METRICS, limits_of, numbers_of, thresholds_text
-from ..scoring.ap.result import AveragePrecision, average_precision
-from ..scoring.sequence_sums import evaluable
-from ..support.addresses import local_copy
-from ..support.errors import InputError
-from ..support.work import progress
-from ..tables.annotations import Annotations, as_annotations
-from ..tables.columns import Columns, dataframe_of
-from ..tables.provenance import FileState, copy_state, note_source
-from ..tables.match_sides import sides_of
-from ..tables.messages import counted
-from ..tables.schema import FILE_ORDER, PREFIXES
-from ..tables.selections import without_sequences
-from ..tracking.poses import PoseResult
-from ..tracking.results import Evaluated, evaluated, matches_of
-from ..tracking.tracks import TrackResult
+from ..analysis.certainty import truth_differences
+from ..geometries import pose_columns, pose_joints
+from ..matching import noted_rule
+from ..presentation.folders import MANIFEST, is_saved, load_as
+from ..scoring import (
+    AP_METRICS,
+    AveragePrecision,
+    Matched,
+    average_precision,
+    limits_of,
+    numbers_of,
+    sequence_sums,
+    thresholds_text,
+)
+from ..support import InputError, addresses, work
+from ..tables import (
+    Annotations,
+    Columns,
+    FileState,
+    as_annotations,
+    dataframe_of,
+    messages,
+    provenance,
+    schema,
+    selections,
+    sides_of,
+)
+from ..tracking import Evaluated, PoseResult, TrackResult, evaluated, matches_of
 from .arguments import How, names_to_exclude, read_submissions
 from .printing import WrongUsage
 from .submissions import Submission, submission_names
@@ -151,7 +158,7 @@ def results_of(given: Given, *, of_precision: bool) -> dict[str, Result]:
     check_saved(given, list(saved.values()), of_precision=of_precision)
     files = [(name, side) for name, side in sides.items() if isinstance(side, Annotations)]
     results: dict[str, Result] = {
-        name: _evaluated(given, side, of_precision) for name, side in progress(files, "matching", "submission")
+        name: _evaluated(given, side, of_precision) for name, side in work.progress(files, "matching", "submission")
     }
     results |= {name: side.result for name, side in saved.items()}
     return {name: results[name] for name in sides}
@@ -167,23 +174,23 @@ def _evaluated(given: Given, side: Annotations, of_precision: bool, identity: st
 
 def _is_saved(path: Path) -> bool:
     """Whether a submission is a folder that was saved."""
-    with local_copy(path) as copy:
+    with addresses.local_copy(path) as copy:
         return is_saved(copy.path)
 
 
 def _loaded(path: Path) -> Annotations | Saved:
     """The submission in a folder that was saved."""
-    with local_copy(path) as copy:
-        state = copy_state(copy, (MANIFEST,))
+    with addresses.local_copy(path) as copy:
+        state = provenance.copy_state(copy, (MANIFEST,))
         result, name = load_as(copy.path, "pandas"), copy.name
     if isinstance(result, AveragePrecision):
-        return Saved(name, state, result, evaluable(result, name).matches)
+        return Saved(name, state, result, sequence_sums.evaluable(result, name).matches)
     if isinstance(result, Annotations) or (not isinstance(result, tuple) and "outcome" not in [*result.columns]):
         return as_annotations(result, name)
     if isinstance(result, tuple) and not isinstance(result, TrackResult | PoseResult):
         needed = "a match table, the result of track, pose or average_precision, or predictions are needed"
         raise InputError(f"{name}: holds a result of type {type(result).__name__}; {needed}")
-    return Saved(name, state, result, evaluable(result, name).matches)
+    return Saved(name, state, result, sequence_sums.evaluable(result, name).matches)
 
 
 def check_saved(given: Given, saved: Sequence[Saved], *, of_precision: bool) -> None:
@@ -203,8 +210,11 @@ def check_saved(given: Given, saved: Sequence[Saved], *, of_precision: bool) -> 
             rules = f"was evaluated by {result_text(submission.result)}, and the rule is {result_text(of_nothing)} now"
             problems.append(f"{submission.name}: {rules}; give the same rule, or evaluate the submission again")
             continue
-        sides = {"TRUTH": evaluable(of_nothing, submission.name).matches, "this folder": submission.matches}
-        tables = {name: without_sequences(side, given.exclude) for name, side in sides.items()}
+        sides = {
+            "TRUTH": sequence_sums.evaluable(of_nothing, submission.name).matches,
+            "this folder": submission.matches,
+        }
+        tables = {name: selections.without_sequences(side, given.exclude) for name, side in sides.items()}
         problems += truth_differences(submission.name, tables)
     if problems:
         raise InputError(problems)
@@ -223,8 +233,10 @@ def _noted_rule(result: Result) -> dict[Any, Any]:
 
     That a result is by class is no matter of the rule; `compare` sees to it that all are, or none.
     """
-    table = evaluable(result, "result").table if isinstance(result, AveragePrecision) else matches_of(result)
-    return {key: note for key, note in rule_notes(table).items() if key != "by"}
+    table = (
+        sequence_sums.evaluable(result, "result").table if isinstance(result, AveragePrecision) else matches_of(result)
+    )
+    return {key: note for key, note in noted_rule.rule_notes(table).items() if key != "by"}
 
 
 def _kind(result: Any) -> str:
@@ -258,9 +270,9 @@ def predictions_of(submission: Annotations | Saved) -> Annotations:
         found, joints = sides_of(submission.matches, None).predictions.objects, pose_joints(submission.matches)
     if joints:
         found = _joint_by_joint(found, joints)
-    position = FILE_ORDER.removeprefix(PREFIXES["predictions"])
+    position = schema.FILE_ORDER.removeprefix(schema.PREFIXES["predictions"])
     side = as_annotations(found.drop(columns=position, errors="ignore"), submission.name)
-    note_source(side.objects, submission.name, submission.state)
+    provenance.note_source(side.objects, submission.name, submission.state)
     return side
 
 
@@ -269,7 +281,9 @@ def _check_complete(matched: Matched, name: str) -> None:
     n, most = matched.detections.beyond.n_detections, limits_of(matched.numbers)[-1]
     if n:
         kept = f"has at most {most:,} detections of a frame and category, as average precision counts them"
-        raise InputError(f"{name}: {kept}, and {counted(n, 'detection')} missing; give the file of the predictions")
+        raise InputError(
+            f"{name}: {kept}, and {messages.counted(n, 'detection')} missing; give the file of the predictions"
+        )
 
 
 def result_text(result: Result) -> str:
@@ -286,7 +300,7 @@ def source_of(submission: Annotations | Saved) -> pd.DataFrame:
     if isinstance(submission, Annotations):
         return submission.objects
     noted = pd.DataFrame()
-    note_source(noted, submission.name, submission.state)
+    provenance.note_source(noted, submission.name, submission.state)
     return noted
 
 

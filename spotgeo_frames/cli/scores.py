@@ -7,14 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..formats.any_file import read_side_columns
-from ..matching.matcher import matched
-from ..scoring.match_sums import summary_sums
-from ..scoring.summary import held_in, metric_columns, summary_of
-from ..tables.binning import CheckedBins
-from ..tables.columns import Columns, columns_of
-from ..tables.match_tables import match_dataframe
-from ..tables.selections import excluded_sequences, without_sequences
+from ..formats import read_side_columns
+from ..matching import matcher
+from ..scoring import held_in, match_sums, metric_columns, summary_of
+from ..tables import CheckedBins, Columns, columns_of, match_dataframe, selections
 from .answers import Answer, check_out, heading, keep, summary_json
 from .arguments import How, check_scheduler, names_to_exclude, slices_of
 from .printing import WrongUsage, one_line
@@ -79,16 +75,16 @@ def _score_files(
     check_out(folder, given)
     sides = read_side_columns(truth, [submission], frames, how.words.similarity, how.needed)
     carried = None if slices or out is not None else ()
-    matches, warning = matched(sides[0], sides[1], how.words, how.frames, carried)
-    left_out, unknown = excluded_sequences(names_to_exclude(exclude, sides), [matches])
+    matches, warning = matcher.matched(sides[0], sides[1], how.words, how.frames, carried)
+    left_out, unknown = selections.excluded_sequences(names_to_exclude(exclude, sides), [matches])
     for text in filter(None, (warning, unknown)):
         warnings.warn(text, stacklevel=2)
-    matches = without_sequences(matches, left_out)
-    sums = summary_sums(matches)
-    by_slice = {tuple(columns): summary_of(summary_sums(matches, columns)) for columns in slices}
+    matches = selections.without_sequences(matches, left_out)
+    sums = match_sums.summary_sums(matches)
+    by_slice = {tuple(columns): summary_of(match_sums.summary_sums(matches, columns)) for columns in slices}
     summary = metric_columns(sums)
     if folder is not None:
-        from ..scoring.summary import slice_files
+        from ..scoring import slice_files
 
         beside = {"summary": summary_of(sums)} | slice_files(by_slice)
         read = {"truth": sides[0].objects, "frames": sides[0].frames, "submission": sides[1].objects}

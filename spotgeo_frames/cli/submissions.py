@@ -7,7 +7,7 @@ from glob import iglob
 from pathlib import Path
 from typing import NamedTuple
 
-from ..support.addresses import is_address, shown
+from ..support import addresses
 from .printing import WrongUsage
 
 
@@ -24,7 +24,7 @@ class Submission(NamedTuple):
     @property
     def shown(self) -> str:
         """What headings call it."""
-        return shown(self.given) if self.name is None else self.name
+        return addresses.shown(self.given) if self.name is None else self.name
 
 
 def submission(text: str) -> Submission:
@@ -34,11 +34,11 @@ def submission(text: str) -> Submission:
     Where neither is there, the text is a path, so messages about it say what was typed.
     """
     name, _, path = text.partition("=")
-    if _is_there(text) or any(mark in name for mark in "/\\") or not (is_address(path) or _is_there(path)):
+    if _is_there(text) or any(mark in name for mark in "/\\") or not (addresses.is_address(path) or _is_there(path)):
         return Submission(text)
     if not name.strip():
         raise argparse.ArgumentTypeError(f"{text!r} has no name before the =; give NAME={path}, or {path} alone")
-    from ..support.texts import name_as_text  # imported only here, as below: help names no submission
+    from ..support import name_as_text
 
     return Submission(path, name_as_text(name.strip()))
 
@@ -68,11 +68,11 @@ def _names_of_files(paths: Sequence[Path]) -> list[str]:
 
     A file that is given several times gets a number. Bytes that are not UTF-8 are escaped, since names are text.
     """
-    from ..support.texts import name_as_text, stem
+    from ..support import name_as_text, stem
 
     if not paths:
         return []
-    paths = [Path(shown(path)) for path in paths]  # of addresses, what a query says is no name
+    paths = [Path(addresses.shown(path)) for path in paths]  # of addresses, what a query says is no name
     resolved = [Path(name_as_text(path.resolve())) for path in paths]
     paths = [Path(name_as_text(path)) for path in paths]
     shared = os.path.commonpath([path.parent for path in resolved])

@@ -6,9 +6,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..scoring.registry import METRICS, SLICED, Metric, defined
-from ..scoring.summary import FEW_NOTE, few_marked, held_by_few
-from ..support.texts import bins_as_text, label, plain_value
+from ..scoring import FEW_NOTE, Metric, few_marked, held_by_few, registry
+from ..support import bins_as_text, label, plain_value
 from .printing import one_line
 
 if TYPE_CHECKING:
@@ -48,11 +47,11 @@ def overview(row: Mapping[str, Any]) -> str:
     """Formats a summary: its counts, then one line for each metric with its unit and formula."""
     nouns = {"n_sequences": "sequence", "n_frames": "frame", "n_truth": "truth", "n_predicted": "prediction"}
     counts = ", ".join(f"{row[name]:,} {noun}{'' if row[name] == 1 else 's'}" for name, noun in nouns.items())
-    outcomes = "   ".join(f"{METRICS[name].label} {row[name]:,.0f}" for name in ("tp", "fn", "fp"))
+    outcomes = "   ".join(f"{registry.METRICS[name].label} {row[name]:,.0f}" for name in ("tp", "fn", "fp"))
     by_similarity = "loc_a" in row
     metrics = [
         metric
-        for metric in (METRICS[name] for name in row if name in METRICS)
+        for metric in (registry.METRICS[name] for name in row if name in registry.METRICS)
         if metric.written != "count" and metric.is_defined(by_similarity)
     ]
     width = max(len(metric.label) for metric in metrics)
@@ -69,7 +68,7 @@ def _line(metric: Metric, value: float, width: int) -> str:
 
 def slice_text(table: pd.DataFrame, columns: Sequence[str]) -> str:
     """Formats a summary by the given columns as aligned text, with a dash for null and few sequences marked."""
-    shown = [*columns, *defined(SLICED, "loc_a" in table)]
+    shown = [*columns, *registry.defined(registry.SLICED, "loc_a" in table)]
 
     def text(value: Any) -> str:
         return number_text(value) if plain_value(value) is None or isinstance(value, float) else one_line(f"{value}")
@@ -83,20 +82,23 @@ def comparison_text(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
     """Formats the leaderboard and the differences of a comparison as aligned text."""
     import pandas as pd
 
-    from ..presentation.drawing.wording import BOARD, title  # it knows the metrics of tracks, which `score` need not
+    from ..presentation.drawing import wording
 
-    undefined = {name for name, metric in METRICS.items() if not metric.is_defined("loc_a" in board)}
-    first, *others = (name for name in BOARD if name in board and name not in undefined)
+    undefined = {name for name, metric in registry.METRICS.items() if not metric.is_defined("loc_a" in board)}
+    first, *others = (name for name in wording.BOARD if name in board and name not in undefined)
     by = _named(board, [str(column) for column in board.columns[: board.columns.get_loc("rank")]])
     count = "n_sequences" if "n_sequences" in board else "n_frames"
     forms = {"kelvins_mse": ",.1f"}
     ranking = {
         "rank": board["rank"],
         "name": board["name"].map(one_line),
-        title(first): board[first].map(number_text),
+        wording.title(first): board[first].map(number_text),
         "from": board[f"{first}_low"].map(number_text),
         "to": board[f"{first}_high"].map(number_text),
-        **{title(name): board[name].map(partial(number_text, written=forms.get(name, ".4f"))) for name in others},
+        **{
+            wording.title(name): board[name].map(partial(number_text, written=forms.get(name, ".4f")))
+            for name in others
+        },
         "apart from next": board["apart_from_next"].map({True: "yes", False: "no"}).fillna("-"),
         count: board[count],
     }
@@ -110,7 +112,7 @@ def comparison_text(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
         "estimate: a minus b; low to high: 95% interval, and p_value: from swapping and leaving out sequences",
         f"both ask {board.attrs['question']}",
         "p_adjusted: over all pairs and metrics together",
-        f"apart from next: by {title(first)}, p_adjusted < 0.05; no: not shown to differ",
+        f"apart from next: by {wording.title(first)}, p_adjusted < 0.05; no: not shown to differ",
     ]
     if of and (pairs["aggregate"] == "macro").any():
         notes.append("macro: the mean over sequences")
@@ -163,18 +165,18 @@ def table_text(table: pd.DataFrame) -> str:
 
 def _heading(column: str) -> str:
     """The label of a metric with its unit, or the name of another column in words."""
-    from ..presentation.drawing.wording import SUFFIXES, title
+    from ..presentation.drawing import wording
 
     suffix = next(suffix for suffix in ("_low", "_high", "") if column.endswith(suffix))
-    words = column.removeprefix("n_").removesuffix(suffix).replace("_", " ") + SUFFIXES[suffix][0]
-    return title(column) or ("tau, px" if column == "tau" else words)
+    words = column.removeprefix("n_").removesuffix(suffix).replace("_", " ") + wording.SUFFIXES[suffix][0]
+    return wording.title(column) or ("tau, px" if column == "tau" else words)
 
 
 def _cells(table: pd.DataFrame, column: str) -> pd.Series:
     """Formats the values of a column: numbers with separators, those of metrics with four decimals, null as a dash."""
-    from ..presentation.drawing.wording import reading
+    from ..presentation.drawing import wording
 
-    written = "z,.4f" if reading(column) else ",.6g"  # z: what rounds to 0 has no sign
+    written = "z,.4f" if wording.reading(column) else ",.6g"  # z: what rounds to 0 has no sign
 
     def text(value: Any) -> str:
         if plain_value(value) is None or isinstance(value, float):
@@ -199,7 +201,7 @@ def track_text(summary: pd.DataFrame, sequences: Sequence[str]) -> str:
 
     A note says which sequences hold most of the true objects, if any do.
     """
-    from ..tracking.registry import TRACK_METRICS  # detections need nothing of tracks
+    from ..tracking import TRACK_METRICS
 
     names = ["HOTA", "DetA", "AssA", "LocA", "MOTA", "MOTP", "IDF1", "IDSW", "Frag", "MT", "PT", "ML", "TP", "FN", "FP"]
     shares = [name for name in names if TRACK_METRICS[name].written == "share"]

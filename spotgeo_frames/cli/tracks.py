@@ -5,20 +5,13 @@ from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..formats.any_file import read_side_columns, read_sides
-from ..formats.motchallenge import read_motchallenge, read_numbered
-from ..geometries.joints import JOINTS
-from ..matching.alignment import align
-from ..matching.left_out import left_out
-from ..support.addresses import shown
-from ..support.reading import files_below, readable
-from ..support.texts import plain_value
-from ..tables.columns import Columns, columns_of, dataframe_of
-from ..tracking.identities import without_crowds_of_tracks
-from ..tracking.registry import TRACK_METRICS
-from ..tracking.track_tables import track_columns
-from ..tracking.tracks import evaluate_tracks, rule_of_tracks
-from ..tracking.tracks import track as track_sides
+from ..formats import read_motchallenge, read_numbered, read_side_columns, read_sides
+from ..geometries import JOINTS
+from ..matching import alignment, left_out
+from ..support import addresses, plain_value, reading
+from ..tables import Columns, columns_of, dataframe_of
+from ..tracking import TRACK_METRICS, evaluate_tracks, rule_of_tracks, track_tables, without_crowds_of_tracks
+from ..tracking import track as track_sides
 from .answers import Answer, check_out, formatted, heading, keep, plain_rows
 from .arguments import How, check_scheduler
 from .printing import WrongUsage
@@ -98,24 +91,24 @@ def _track_dataset(
     truth: str, tracker: Submission, how: How, identity: str, out: str | None, scheduler: str | None
 ) -> Answer:
     """Scores Parquet of any size; the text has only the numbers of all combined, since sequences may be millions."""
-    from ..support.stores import place_of, write_all  # imported only here, as is what evaluates in parts
+    from ..support import stores
     from .datasets import track_datasets
 
     if how.layout is not None:
-        raise WrongUsage(f"--dataset: is for Parquet, and {shown(truth)} is a folder of files; leave it out")
+        raise WrongUsage(f"--dataset: is for Parquet, and {addresses.shown(truth)} is a folder of files; leave it out")
     summary = track_datasets(truth, tracker.given, how, identity, out, scheduler)
     sequences = [str(name) for name in summary["sequence"].tolist()[:-1]]
     found = Found(sequences, columns_of(summary), summary.attrs)
     if out is not None:
-        write_all(place_of(out).inside("track.json"), f"{_answer(found)}\n".encode())
+        stores.write_all(stores.place_of(out).inside("track.json"), f"{_answer(found)}\n".encode())
     head = heading(tracker, truth, rule_text(found.notes))
     return Answer(lambda: f"{head}\n\n{track_text(summary.iloc[-1:], [])}", lambda: _answer(found))
 
 
 def _is_of_sequences(truth: Path, how: How) -> bool:
     """Whether the truth has MOTChallenge's layout, or is a folder without tables; that reader says what it lacks."""
-    with readable(truth):
-        return how.layout is not None or (truth.is_dir() and not files_below(truth, ".parquet"))
+    with reading.readable(truth):
+        return how.layout is not None or (truth.is_dir() and not reading.files_below(truth, ".parquet"))
 
 
 def _numbers(truth: Path, tracker: Path, how: How, identity: str, benchmark: str | None) -> Found:
@@ -125,14 +118,14 @@ def _numbers(truth: Path, tracker: Path, how: How, identity: str, benchmark: str
     else:
         known, found, names, _ = read_numbered(truth, tracker, benchmark)
     rule = rule_of_tracks(how.words, known, found, identity)
-    aligned = align(known, found, how.frames)
-    warning = left_out(aligned, rule)
+    aligned = alignment.align(known, found, how.frames)
+    warning = left_out.left_out(aligned, rule)
     _, _, sums = evaluate_tracks(without_crowds_of_tracks(aligned, rule), rule)
     if warning is not None:
         warnings.warn(warning, stacklevel=2)
     labels = sums.labels["sequence"].tolist()
     sequences = [str(label) if benchmark is None else names[label] for label in labels]
-    return Found(sequences, track_columns(sums), rule.notes)
+    return Found(sequences, track_tables.track_columns(sums), rule.notes)
 
 
 def _saved(truth: Path, tracker: Path, how: How, identity: str, benchmark: str | None, out: Path) -> Found:
@@ -157,8 +150,8 @@ def _answer(found: Found) -> str:
 
 def pose(truth: Path, predictions: Submission, out: Path | None) -> Answer:
     """Scores the poses of a folder; the answer has the numbers of every joint."""
-    from ..formats.posetrack import read_posetrack
     from .. import tracking
+    from ..formats import read_posetrack
 
     check_out(out, [truth, predictions.path])
     sides = read_posetrack(truth, predictions.path)
@@ -174,7 +167,7 @@ def _of_joints(combined: "pd.DataFrame") -> str:
     """Formats the numbers of all joints as JSON, with joints in the names and the order of each kit."""
     import pandas as pd  # folders of tracks need none
 
-    from ..tracking.poses import HOTA_NUMBERS, POSEVAL_NUMBERS
+    from ..tracking import HOTA_NUMBERS, POSEVAL_NUMBERS
 
     of_joint = combined.set_index("joint")
     kits = {"keypoint_hota": (HOTA_JOINTS, HOTA_NUMBERS), "poseval": (POSEVAL_JOINTS, POSEVAL_NUMBERS)}

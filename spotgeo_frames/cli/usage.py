@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
-from ..support.errors import without_secrets
+from ..support import without_secrets
 from .commands import Argument, Command
 from .printing import WrongUsage, one_line, tell
 

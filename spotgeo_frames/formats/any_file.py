@@ -13,18 +13,21 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
-from ..support.addresses import base_name, local_copy
-from ..support.errors import InputError, check_none, noted_in
-from ..support.packages import entry_point, package_failure
-from ..support.reading import archive_names, readable
-from ..tables.annotations import Annotations, SideColumns, annotations_of, as_annotations, side_columns
-from ..tables.columns import columns_of
-from ..tables.provenance import copy_state, note_source
-from ..tables.schema import FRAME_KEY
+from ..support import InputError, addresses, check_none, noted_in, packages, reading
+from ..tables import (
+    Annotations,
+    SideColumns,
+    annotations_of,
+    as_annotations,
+    columns_of,
+    provenance,
+    schema,
+    side_columns,
+)
 from .spotgeo import is_competition_file, spotgeo_columns
 
 if TYPE_CHECKING:
-    from ..geometries.registered import Measure
+    from ..geometries import Measure
 
 GROUP = "spotgeo_frames.readers"
 
@@ -34,21 +37,21 @@ def read_by_package(path: str | Path, ending: str) -> Annotations | None:
 
     Raises InputError, naming the package, if its reader fails or returns anything else.
     """
-    added = entry_point(GROUP, ending)
+    added = packages.entry_point(GROUP, ending)
     if added is None:
         return None
     if not callable(added.value):
         raise InputError(f"package {added.package}: {GROUP}: {ending} is no function that takes a path")
-    with local_copy(path) as copy:
-        state = copy_state(copy)
+    with addresses.local_copy(path) as copy:
+        state = provenance.copy_state(copy)
         try:
             read = added.value(copy.path)
         except InputError:
             raise  # it names the file, as those of the readers here
         except (Exception, SystemExit) as error:
-            raise package_failure(added.package, f"cannot read {copy.name}", error) from error
+            raise packages.package_failure(added.package, f"cannot read {copy.name}", error) from error
     answer = as_annotations(read, f"{copy.name} (read by package {added.package})")
-    note_source(answer.objects, copy.name, state)
+    provenance.note_source(answer.objects, copy.name, state)
     return answer
 
 
@@ -97,14 +100,14 @@ def _read_side(
 
 def _ending(path: str | Path) -> str:
     """What a file's name ends in, in small letters and without the dot."""
-    return Path(base_name(path)).suffix.lower().removeprefix(".")
+    return Path(addresses.base_name(path)).suffix.lower().removeprefix(".")
 
 
 def _is_cvat(path: str | Path) -> bool:
     """Whether a path names CVAT's XML, or an archive that holds it under the name that CVAT gives it."""
     if _ending(path) != "zip":
         return _ending(path) == "xml"
-    with local_copy(path) as copy:
+    with addresses.local_copy(path) as copy:
         return _packs(copy.path, "annotations.xml")
 
 
@@ -157,14 +160,14 @@ def read_sides(
         pairs = _all_of([partial(read_motchallenge, truth, path, benchmark or "MOT17") for path in trackers])
     # Sequences of unknown length end with the last row of either side, so each submission may know more frames.
     known = pd.concat([side.frames for side, _ in pairs if side.frames is not None], ignore_index=True)
-    known = known.drop_duplicates(FRAME_KEY).sort_values(FRAME_KEY, ignore_index=True)
+    known = known.drop_duplicates(schema.FRAME_KEY).sort_values(schema.FRAME_KEY, ignore_index=True)
     first = _with_frames(side_columns(pairs[0][0]._replace(frames=known)), frames, None)
     return [annotations_of(first), *(found for _, found in pairs[: len(submissions)])]
 
 
 def sequence_layout(path: str | Path) -> Layout | None:
     """The layout of a folder that has a file for each sequence, or of a .zip of .txt; None for everything else."""
-    with local_copy(path) as copy, readable(copy.path):
+    with addresses.local_copy(path) as copy, reading.readable(copy.path):
         folder = copy.path
         layout = _layout(folder)
         return _layout_below(folder) if layout is None and folder.is_dir() else layout
@@ -198,7 +201,7 @@ def _layout(path: Path) -> Layout | None:
 
 def _packs(path: Path, ending: str) -> bool:
     """Whether a file is an archive with a file of this ending, such as .txt, which competition files do not have."""
-    return any(name.endswith(ending) for name in archive_names(path))
+    return any(name.endswith(ending) for name in reading.archive_names(path))
 
 
 def read_side_columns(

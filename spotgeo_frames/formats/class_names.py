@@ -10,11 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..support.addresses import local_copy
-from ..support.errors import InputError, first_line
-from ..support.packages import check_extra
-from ..support.pandas_tables import TEXT
-from ..support.reading import read_bytes, utf8_text
+from ..support import InputError, addresses, first_line, packages, pandas_tables, reading
 
 # What names, as `read_yolo` and others take them.
 Names = str | Path | Sequence[str] | Mapping[int, str]
@@ -35,7 +31,7 @@ def class_names(names: Names | None, wanted_by: str) -> dict[int, str] | None:
     place, given = f"{wanted_by}: names", names
     if isinstance(given, str | Path):
         place = str(given)
-        with local_copy(given) as copy:
+        with addresses.local_copy(given) as copy:
             given = _names_of_file(copy.path, place)
     if not isinstance(given, Iterable):
         raise InputError(f"{place} is of type {type(given).__name__}; a list, a dict or the path of a file is needed")
@@ -59,7 +55,7 @@ def without_name(class_id: float, names: Mapping[int, str]) -> str:
 def _names_of_file(path: Path, place: str) -> Sequence[Any] | Mapping[Any, Any]:
     """What a file says of names, unchecked."""
     needed = "data.yaml or a name a line"
-    text = utf8_text(read_bytes(path, LARGEST_FILE, f"{needed} is needed"), place, needed)
+    text = reading.utf8_text(reading.read_bytes(path, LARGEST_FILE, f"{needed} is needed"), place, needed)
     if path.suffix.lower() not in (".yaml", ".yml"):
         lines = [line.strip() for line in text.rstrip().splitlines()]
         if "" in lines:  # left out, it would give every class below it another name
@@ -74,7 +70,7 @@ def _names_of_file(path: Path, place: str) -> Sequence[Any] | Mapping[Any, Any]:
 
 def _yaml(text: str, place: str) -> Any:
     """The content of a YAML file, of plain values. References are refused: a few can stand for any number of values."""
-    check_extra("yolo", f"{place}: YAML", "yaml")
+    packages.check_extra("yolo", f"{place}: YAML", "yaml")
     import yaml
 
     class Loader(yaml.SafeLoader):
@@ -98,5 +94,5 @@ def categories(class_id: np.ndarray, names: Mapping[int, str] | None) -> Any:
     if names is None:
         return class_id
     ordered = sorted(names)
-    kind = pd.CategoricalDtype(pd.Index([names[number] for number in ordered], dtype=TEXT))
+    kind = pd.CategoricalDtype(pd.Index([names[number] for number in ordered], dtype=pandas_tables.TEXT))
     return pd.Categorical.from_codes(np.searchsorted(ordered, class_id), dtype=kind)

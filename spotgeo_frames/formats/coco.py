@@ -24,17 +24,9 @@ import msgspec
 import numpy as np
 import pandas as pd
 
-from ..geometries.joints import COCO_SIGMAS
-from ..support.addresses import Storage, local_copies
-from ..support.documents import convert, decode
-from ..support.errors import InputError, check_none
-from ..support.pandas_tables import TEXT
-from ..support.reading import read_bytes
-from ..tables.annotations import Annotations
-from ..tables.checks import coordinate_problems
-from ..tables.provenance import copy_state, note_source
-from ..tables.table_kinds import TableKind, as_kind, check_kind
-from ..tables.schema import BOX
+from ..geometries import COCO_SIGMAS
+from ..support import InputError, Storage, addresses, check_none, documents, pandas_tables, reading
+from ..tables import Annotations, TableKind, checks, provenance, schema, table_kinds
 from .documents import (
     MOST_PROBLEMS,
     OF_OBJECTS,
@@ -95,7 +87,7 @@ def _column(rows: list[int], values: list[Any], kinds: set[type], n_images: int)
         numbers = np.full(n_images, np.nan)
         numbers[rows] = [_as_float(value) for value in values]
         return numbers
-    texts = pd.array([str(value) for value in values], dtype=TEXT)
+    texts = pd.array([str(value) for value in values], dtype=pandas_tables.TEXT)
     places = np.full(n_images, -1)
     places[rows] = np.arange(len(rows))
     return texts.take(places, allow_fill=True)
@@ -215,24 +207,28 @@ def read_coco(
     >>> found.objects[["x", "y", "w", "h", "score", "category"]].to_dict("records")
     [{'x': 11.0, 'y': 10.0, 'w': 20.0, 'h': 40.0, 'score': 0.9, 'category': 'person'}]
     """
-    kind = check_kind(table)
-    return as_kind(coco_sides(truth_path, predictions_path, boxes, Storage(storage_options, filesystem)), kind)
+    kind = table_kinds.check_kind(table)
+    return table_kinds.as_kind(
+        coco_sides(truth_path, predictions_path, boxes, Storage(storage_options, filesystem)), kind
+    )
 
 
 def coco_sides(
     truth_path: str | Path, predictions_path: str | Path | None, boxes: bool, storage: Storage | None = None
 ) -> tuple[Annotations, Annotations]:
     """What `read_coco` returns, of pandas; without a file of results there are no predictions."""
-    with local_copies([path for path in (truth_path, predictions_path) if path is not None], storage) as copies:
-        states = [*map(copy_state, copies), None]
-        contents = [*(read_bytes(copy.path) for copy in copies), b"[]"][:2]
+    with addresses.local_copies(
+        [path for path in (truth_path, predictions_path) if path is not None], storage
+    ) as copies:
+        states = [*map(provenance.copy_state, copies), None]
+        contents = [*(reading.read_bytes(copy.path) for copy in copies), b"[]"][:2]
     truth_path, predictions_path = [*(copy.name for copy in copies), ""][:2]
     if [opening(content) for content in contents] == [b"[", b"{"]:
         what = f"is a list, as results are, and {predictions_path} is an object, as annotations are"
         raise InputError(f"{truth_path}: {what}; give them the other way round: read_coco(annotations, results)")
-    document = decode(contents[0], _Truth, str(truth_path))
-    images = convert({"images": document.images}, _Images, str(truth_path)).images
-    results = decode(contents[1], list[_Result], str(predictions_path))
+    document = documents.decode(contents[0], _Truth, str(truth_path))
+    images = documents.convert({"images": document.images}, _Images, str(truth_path)).images
+    results = documents.decode(contents[1], list[_Result], str(predictions_path))
     place = f"{truth_path}: annotations"
     lists = [Listed("images", images), Listed("categories", document.categories)]
     lists.append(Listed("annotations", document.annotations, ("id", *OF_OBJECTS)))
@@ -250,16 +246,16 @@ def coco_sides(
     truth = _annotation_table(document.annotations, names, image_ids, boxes)
     predictions = _result_table(results, names, image_ids, boxes)
     if not boxes:
-        named = dict(zip([f"box_{side}" for side in BOX], _box(document.annotations), strict=True))
+        named = dict(zip([f"box_{side}" for side in schema.BOX], _box(document.annotations), strict=True))
         truth = _with_joints(truth.assign(**named), document.annotations, joints, "visibility")
         if results and results[0].bbox is not None:  # then pycocotools takes its size, and not that of the joints
             predictions["area"] = np.multiply(*_box(results)[2:])
         predictions = _with_joints(predictions, results, joints, "joint_score")
-    geometry = BOX if boxes else ("x", "y")
-    far = coordinate_problems(truth, geometry, str(truth_path))
-    check_none(far + coordinate_problems(predictions, geometry, str(predictions_path)))
-    note_source(truth, truth_path, states[0])
-    note_source(predictions, str(predictions_path), states[1])
+    geometry = schema.BOX if boxes else ("x", "y")
+    far = checks.coordinate_problems(truth, geometry, str(truth_path))
+    check_none(far + checks.coordinate_problems(predictions, geometry, str(predictions_path)))
+    provenance.note_source(truth, truth_path, states[0])
+    provenance.note_source(predictions, str(predictions_path), states[1])
     return Annotations(truth, frames), Annotations(predictions)
 
 
@@ -311,14 +307,14 @@ def _category_names(categories: Sequence[_Category]) -> pd.Series:
     names = [f"{one.name} ({one.id})" if times[one.name] > 1 else one.name for one in categories]
     if len({*names}) < len(names):
         names = [f"{one.name} ({one.id})" for one in categories]
-    kind = pd.CategoricalDtype(pd.Index(names, dtype=TEXT))
+    kind = pd.CategoricalDtype(pd.Index(names, dtype=pandas_tables.TEXT))
     return pd.Series(pd.Categorical(names, dtype=kind), [category.id for category in categories])
 
 
 def _frames(images: Sequence[_Image], attributes: Sequence[Attributes], place: str) -> pd.DataFrame:
     """One frame an image, with all its attributes but lists and objects."""
     sizes = {name: np.array([getattr(image, name) for image in images], np.float64) for name in ("width", "height")}
-    names = pd.Series([image.file_name for image in images], dtype=TEXT)
+    names = pd.Series([image.file_name for image in images], dtype=pandas_tables.TEXT)
     ids = column_of_ids([image.id for image in images])
     columns = {"sequence": ids, "frame": 1, **sizes, "file_name": names}
     others = attribute_columns(attributes, ("id", *sizes, "file_name"), place)
@@ -351,7 +347,7 @@ def _columns(objects: Sequence[_Object], identity: Any, image_ids: Sequence[Any]
     """The key of each object, and its box where `boxes` are read."""
     sequence = column_of_ids([one.image_id for one in objects], image_ids)
     key = {"sequence": sequence, "frame": np.ones(len(objects), np.int64), "object": identity}
-    return key | (dict(zip(BOX, _box(objects), strict=True)) if boxes else {})
+    return key | (dict(zip(schema.BOX, _box(objects), strict=True)) if boxes else {})
 
 
 def _box(objects: Sequence[_Object]) -> np.ndarray:
@@ -363,7 +359,7 @@ def _with_joints(
     table: pd.DataFrame, objects: Sequence[_Object], joints: dict[Any, list[str]], third: str
 ) -> pd.DataFrame:
     """One row an object and joint, in the order of the file; `third` names the joint's third number."""
-    names = pd.Index(sorted({*chain.from_iterable(joints.values())}), dtype=TEXT)
+    names = pd.Index(sorted({*chain.from_iterable(joints.values())}), dtype=pandas_tables.TEXT)
     codes = {category: names.get_indexer(pd.Index(of_category)) for category, of_category in joints.items()}
     joint = np.concatenate([np.zeros(0, np.int64), *(codes[one.category_id] for one in objects)])
     object_row = np.repeat(np.arange(len(table)), [len(joints[one.category_id]) for one in objects])

@@ -19,15 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..support.addresses import Storage, local_copy
-from ..support.documents import Element, read_elements
-from ..support.errors import InputError, check_none
-from ..support.pandas_tables import TEXT
-from ..support.reading import LARGEST_UNPACKED, check_no_nul, read_archive, read_bytes
-from ..tables.annotations import Annotations
-from ..tables.provenance import copy_state, note_source
-from ..tables.table_kinds import TableKind, as_kind, check_kind
-from ..tables.schema import BOX, LARGEST_EXACT_INTEGER, OWN_COLUMNS
+from ..support import Element, InputError, Storage, addresses, check_none, documents, pandas_tables, reading
+from ..tables import Annotations, TableKind, provenance, schema, table_kinds
 from .documents import MOST_PROBLEMS
 
 # A video of more frames (eleven hours) is a slip, or meant to fill the memory.
@@ -45,7 +38,7 @@ HEAD = ("name", "size", "start_frame", "frame_filter", *SIDES)
 EXPORT = "export the task from CVAT as 'CVAT for video 1.1'"
 
 # Columns that an attribute of CVAT would collide with.
-TAKEN = OWN_COLUMNS | {"occluded", "keyframe"}
+TAKEN = schema.OWN_COLUMNS | {"occluded", "keyframe"}
 
 
 class Box(NamedTuple):
@@ -229,7 +222,7 @@ def _integer(text: str | None) -> int | None:
     if text is None or not re.fullmatch(r"-?[0-9]{1,16}", text.strip()):
         return None
     value = int(text)
-    return value if abs(value) <= LARGEST_EXACT_INTEGER else None
+    return value if abs(value) <= schema.LARGEST_EXACT_INTEGER else None
 
 
 def _number(text: str | None) -> float:
@@ -238,7 +231,7 @@ def _number(text: str | None) -> float:
         value = float(text or "nan")
     except ValueError:
         return math.nan
-    return value if abs(value) <= LARGEST_EXACT_INTEGER else math.nan
+    return value if abs(value) <= schema.LARGEST_EXACT_INTEGER else math.nan
 
 
 def _shown(given: Mapping[str, str], name: str) -> str:
@@ -317,34 +310,36 @@ def read_cvat(
     >>> len(known.frames)
     2
     """
-    kind = check_kind(table)
+    kind = table_kinds.check_kind(table)
     if sequence is not None and not isinstance(sequence, str):
         raise InputError(f"read_cvat: sequence is {sequence!r}; text is needed, the name of the video")
-    with local_copy(path, Storage(storage_options, filesystem)) as copy:
-        state = copy_state(copy)
+    with addresses.local_copy(path, Storage(storage_options, filesystem)) as copy:
+        state = provenance.copy_state(copy)
         document = Document(str(copy.path))
         content = _content(copy.path)
-        read_elements(content, document.name, document.opened, document.closed)
+        documents.read_elements(content, document.name, document.opened, document.closed)
         document.check()
     name = document.head.get("name", "") if sequence is None else sequence
     if not name:
         raise InputError(f"{copy.name}: the task has no name; give sequence=")
     objects = _objects(document, name)
-    note_source(objects, copy.name, state)
-    return as_kind(Annotations(objects, _frames(document, name)), kind)
+    provenance.note_source(objects, copy.name, state)
+    return table_kinds.as_kind(Annotations(objects, _frames(document, name)), kind)
 
 
 def _content(path: Path) -> bytes:
     """The XML in a file or in an archive."""
     if path.suffix.lower() != ".zip":
-        content = read_bytes(path, LARGEST_UNPACKED, "export fewer frames at once")
+        content = reading.read_bytes(path, reading.LARGEST_UNPACKED, "export fewer frames at once")
     else:
-        found = [xml for name, xml in read_archive(path, ".xml").items() if name.rpartition("/")[2] == IN_ARCHIVE]
+        found = [
+            xml for name, xml in reading.read_archive(path, ".xml").items() if name.rpartition("/")[2] == IN_ARCHIVE
+        ]
         if len(found) != 1:
             raise InputError(f"{path}: holds {len(found)} {IN_ARCHIVE}; exactly one is needed; {EXPORT}")
         [content] = found
     if not content.startswith((b"\xff\xfe", b"\xfe\xff")):  # text in UTF-16, which expat reads
-        check_no_nul(content, str(path))
+        reading.check_no_nul(content, str(path))
     return content
 
 
@@ -355,15 +350,15 @@ def _objects(document: Document, sequence: str) -> pd.DataFrame:
     geometry = np.hstack([corners[:, :2], corners[:, 2:] - corners[:, :2]])
     table = pd.DataFrame(
         {
-            "sequence": pd.Series([sequence] * len(boxes), dtype=TEXT),
+            "sequence": pd.Series([sequence] * len(boxes), dtype=pandas_tables.TEXT),
             "frame": np.array([box.frame for box in boxes], np.int64),
             "object": np.array([box.track for box in boxes], np.int64),
-            **dict(zip(BOX, geometry.T.copy(), strict=True)),
-            "category": pd.Categorical(pd.Series([box.label for box in boxes], dtype=TEXT)),
+            **dict(zip(schema.BOX, geometry.T.copy(), strict=True)),
+            "category": pd.Categorical(pd.Series([box.label for box in boxes], dtype=pandas_tables.TEXT)),
             "occluded": np.array([box.occluded for box in boxes], bool),
             "keyframe": np.array([box.keyframe for box in boxes], bool),
             **{
-                name: pd.Series([values.get(row) for row in range(len(boxes))], dtype=TEXT)
+                name: pd.Series([values.get(row) for row in range(len(boxes))], dtype=pandas_tables.TEXT)
                 for name, values in document.attributes.items()
             },
         }
@@ -377,4 +372,6 @@ def _frames(document: Document, sequence: str) -> pd.DataFrame | None:
         return None
     numbers, size = document.frame_numbers(), document.size()
     sizes = {} if size is None else {"width": size[0], "height": size[1]}
-    return pd.DataFrame({"sequence": pd.Series([sequence] * len(numbers), dtype=TEXT), "frame": numbers, **sizes})
+    return pd.DataFrame(
+        {"sequence": pd.Series([sequence] * len(numbers), dtype=pandas_tables.TEXT), "frame": numbers, **sizes}
+    )

@@ -10,13 +10,12 @@ from typing import Annotated, Any, Literal, NamedTuple
 import msgspec
 import numpy as np
 
-from ..support.documents import BYTE_ORDER_MARK
-from ..support.errors import check_none
-from ..tables.schema import LARGEST_EXACT_INTEGER
+from ..support import check_none, documents
+from ..tables import schema
 from .inspection import Rounded, parsed
 
 # A key or an identity: what float64, and so a match table, holds exactly.
-Integer = Annotated[int, msgspec.Meta(ge=-LARGEST_EXACT_INTEGER, le=LARGEST_EXACT_INTEGER)]
+Integer = Annotated[int, msgspec.Meta(ge=-schema.LARGEST_EXACT_INTEGER, le=schema.LARGEST_EXACT_INTEGER)]
 
 # Of one file no more problems than these are told; who reads the first ten thousand knows enough.
 MOST_PROBLEMS = 10_000
@@ -24,7 +23,7 @@ MOST_PROBLEMS = 10_000
 
 def opening(content: bytes) -> bytes:
     """The first character of a document, which tells a list from an object."""
-    return content.removeprefix(BYTE_ORDER_MARK)[:10_000].lstrip()[:1]
+    return content.removeprefix(documents.BYTE_ORDER_MARK)[:10_000].lstrip()[:1]
 
 
 def integers(values: Iterable[int]) -> np.ndarray:
@@ -61,7 +60,7 @@ def repeated_ids(ids: Sequence[Any], place: str) -> list[str]:
 # The fields of annotations and results that name something else.
 OF_OBJECTS = ("image_id", "category_id")
 
-Id = Integer | Annotated[float, msgspec.Meta(ge=-LARGEST_EXACT_INTEGER, le=LARGEST_EXACT_INTEGER)] | str
+Id = Integer | Annotated[float, msgspec.Meta(ge=-schema.LARGEST_EXACT_INTEGER, le=schema.LARGEST_EXACT_INTEGER)] | str
 
 
 class Listed(NamedTuple):
@@ -86,7 +85,7 @@ def check_ids(content: bytes, name: str, lists: Sequence[Listed]) -> None:
             kinds = {*map(type, ids)}
             place = f"{name}: {key}"
             if float in kinds:
-                written = written or parsed(content.removeprefix(BYTE_ORDER_MARK))
+                written = written or parsed(content.removeprefix(documents.BYTE_ORDER_MARK))
                 problems += _made_whole(items, field, written[key] if key else written, place)
             if str in kinds and len(kinds) > 1:
                 first = next(position for position, one in enumerate(ids) if isinstance(one, str))
@@ -137,7 +136,7 @@ def column_of_ids(ids: Sequence[Any], like: Sequence[Any] | None = None) -> Any:
     """Ids as a column of text or int64: as they are themselves, or as others are, where there may be none."""
     import pandas as pd  # imported only here: documents without such ids need none
 
-    from ..support.pandas_tables import TEXT
+    from ..support import pandas_tables
 
     is_text = isinstance(next(iter(ids if like is None else like), None), str)
-    return pd.array(ids, dtype=TEXT) if is_text else integers(ids)
+    return pd.array(ids, dtype=pandas_tables.TEXT) if is_text else integers(ids)

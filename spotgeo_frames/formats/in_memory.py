@@ -11,14 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..support.arrays import number_array
-from ..support.errors import InputError, check_none, noted_in
-from ..support.pandas_tables import TEXT
-from ..tables.annotations import Annotations
-from ..tables.checks import check_frames
-from ..tables.table_kinds import TableKind, as_kind, check_kind
-from ..tables.schema import BOX, FRAME_KEY, LARGEST_EXACT_INTEGER
-from ..tables.table import Table
+from ..support import InputError, arrays, check_none, noted_in, pandas_tables
+from ..tables import Annotations, Table, TableKind, checks, schema, table_kinds
 from .class_names import Names, categories, class_names, without_name
 from .documents import MOST_PROBLEMS
 
@@ -88,10 +82,10 @@ def from_torchvision(
     >>> len(found.frames)
     2
     """
-    kind = check_kind(table)
+    kind = table_kinds.check_kind(table)
     images = _all_of(detections, _torchvision_image, "from_torchvision: detections")
     answer = _annotations(images, frames, class_names(names, "from_torchvision"), "from_torchvision")
-    return as_kind(answer, kind)
+    return table_kinds.as_kind(answer, kind)
 
 
 def from_supervision(
@@ -137,13 +131,15 @@ def from_supervision(
     >>> from_supervision([image]).objects[["x", "y", "w", "h", "score", "category"]].to_dict("records")
     [{'x': 10.0, 'y': 10.0, 'w': 20.0, 'h': 10.0, 'score': 0.9, 'category': 'car'}]
     """
-    kind = check_kind(table)
+    kind = table_kinds.check_kind(table)
     images = _all_of(detections, _supervision_image, "from_supervision: detections")
     tracked = any("object" in image.columns for image in images)
     if tracked and frames is None:
         what = 'frames= is needed, such as pd.DataFrame({"sequence": "plaza", "frame": range(1, len(detections) + 1)})'
         raise InputError(f"from_supervision: there are identities of tracks; {what}")
-    return as_kind(_annotations(images, frames, class_names(names, "from_supervision"), "from_supervision"), kind)
+    return table_kinds.as_kind(
+        _annotations(images, frames, class_names(names, "from_supervision"), "from_supervision"), kind
+    )
 
 
 def _all_of(detections: Iterable[Any], taken_apart: Any, place: str) -> list[Image]:
@@ -216,7 +212,7 @@ def _supervision_image(item: Any, place: str) -> Image:
 
 def _corners(values: Any, name: str) -> np.ndarray:
     """Boxes (N, 4) as float64; an empty array of any shape is none."""
-    array = number_array(values, name)
+    array = arrays.number_array(values, name)
     if array.size == 0:
         return np.zeros((0, 4))
     if array.ndim != 2 or array.shape[1] != 4:
@@ -227,7 +223,7 @@ def _corners(values: Any, name: str) -> np.ndarray:
 def _check_corners(corners: np.ndarray, place: str) -> None:
     """Raises InputError for boxes that are not finite, or whose size is negative."""
     for wrong, what in (
-        (~(np.abs(corners) <= LARGEST_EXACT_INTEGER).all(axis=1), "a corner is not finite, or too large"),
+        (~(np.abs(corners) <= schema.LARGEST_EXACT_INTEGER).all(axis=1), "a corner is not finite, or too large"),
         ((corners[:, 2:] < corners[:, :2]).any(axis=1), "a size is negative; x1, y1, x2, y2 are needed"),
     ):
         if wrong.any():
@@ -237,7 +233,7 @@ def _check_corners(corners: np.ndarray, place: str) -> None:
 
 def _of_rows(values: Any, n_rows: int, name: str) -> np.ndarray:
     """An array (N,) of finite numbers, as float64."""
-    array = number_array(values, name)
+    array = arrays.number_array(values, name)
     if array.shape != (n_rows,) and array.size + n_rows > 0:
         raise InputError(f"{name} has the shape {array.shape}; ({n_rows},) is needed, one for each box")
     array = array.astype(np.float64).reshape(n_rows)
@@ -251,7 +247,7 @@ def _classes(values: Any, n_rows: int, name: str) -> np.ndarray:
     array = _of_rows(values, n_rows, name)
     for wrong, what in (
         (array != np.floor(array), "is no whole number"),
-        (np.abs(array) > LARGEST_EXACT_INTEGER, "is too large for a float64 to tell it from the next number"),
+        (np.abs(array) > schema.LARGEST_EXACT_INTEGER, "is too large for a float64 to tell it from the next number"),
     ):
         if wrong.any():
             raise InputError(f"{name}: row {int(np.argmax(wrong))} {what}")
@@ -286,7 +282,7 @@ def _annotations(
         numbers = np.arange(1, len(images) + 1)
         known = pd.DataFrame({"sequence": numbers, "frame": np.ones(len(images), np.int64)})
     else:
-        known = check_frames(frames, f"{place}: frames")
+        known = checks.check_frames(frames, f"{place}: frames")
     if len(known) != len(images):
         raise InputError(f"{place}: frames has {len(known):,} rows, and there are {len(images):,} images; one for each")
     n_rows = [len(image.corners) for image in images]
@@ -295,8 +291,8 @@ def _annotations(
     objects = np.concatenate([np.zeros(0, np.int64), *(np.arange(1, count + 1) for count in n_rows)])
     with_rows = [image for image in images if len(image.corners)]
     columns = dict.fromkeys(name for image in with_rows for name in image.columns)
-    table = known[FRAME_KEY].take(np.repeat(np.arange(len(images)), n_rows)).reset_index(drop=True)
-    table = table.assign(object=objects, **dict(zip(BOX, box.T.copy(), strict=True)))
+    table = known[schema.FRAME_KEY].take(np.repeat(np.arange(len(images)), n_rows)).reset_index(drop=True)
+    table = table.assign(object=objects, **dict(zip(schema.BOX, box.T.copy(), strict=True)))
     table = table.assign(**{name: np.concatenate([image.columns[name] for image in with_rows]) for name in columns})
     category = _category(with_rows, names, place)
     return Annotations(table if category is None else table.assign(category=category), known)
@@ -306,7 +302,9 @@ def _category(images: Sequence[Image], names: Mapping[int, str] | None, place: s
     """The category of each object: the name of its class, or its number; None where there are no classes."""
     if names is None and images and all(image.names is not None for image in images):
         return pd.Categorical(
-            pd.Series(np.concatenate([image.names for image in images if image.names is not None])).astype(TEXT)
+            pd.Series(np.concatenate([image.names for image in images if image.names is not None])).astype(
+                pandas_tables.TEXT
+            )
         )
     known = [image.class_id for image in images if image.class_id is not None]
     if len(known) < len(images):

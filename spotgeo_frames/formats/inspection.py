@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..tables.schema import LARGEST_COORDINATE
+from ..tables import schema
 
 Range = tuple[float, float]
 Pair = tuple[int, int]
@@ -119,7 +119,7 @@ def parsed(content: bytes) -> Any:
 
     def real(text: str) -> float | _NoNumber:
         number = float(text)
-        if not abs(number) <= LARGEST_COORDINATE:
+        if not abs(number) <= schema.LARGEST_COORDINATE:
             return _NoNumber(text, "is too large for a number")
         if number.is_integer() and not is_exact(text, number):
             number = Rounded(number)

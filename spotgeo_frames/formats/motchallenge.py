@@ -46,24 +46,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..geometries.boxes import ROUNDING
-from ..matching.alignment import Aligned, align, select_rows
-from ..matching.assignment import Entries, heaviest
-from ..matching.pairs import Pairs
-from ..matching.rule import Rule
-from ..support.addresses import Copy, Storage, local_copies
-from ..support.errors import InputError, check_none
-from ..support.reading import ini_section, readable
-from ..support.texts import is_file_name
-from ..support.work import progress
-from ..support.writing import write_files
-from ..tables.annotations import Annotations, SideColumns, annotations_of, as_annotations
-from ..tables.columns import Columns
-from ..tables.provenance import MOTCHALLENGE_FILES, copy_state, name_source, note_source
-from ..tables.table_kinds import TableKind, as_kind, check_kind
-from ..tables.messages import counted, first_keys
-from ..tables.schema import BOX, FRAME_KEY, LARGEST_EXACT_INTEGER, OBJECT_KEY
-from ..tables.table import Table
+from ..geometries import ROUNDING
+from ..matching import Aligned, Entries, Pairs, Rule, alignment, assignment
+from ..support import Copy, InputError, Storage, addresses, check_none, is_file_name, reading, work, writing
+from ..tables import (
+    Annotations,
+    Columns,
+    SideColumns,
+    Table,
+    TableKind,
+    annotations_of,
+    as_annotations,
+    messages,
+    provenance,
+    schema,
+    table_kinds,
+)
 from .motchallenge_lines import CLASSES, FIELDS, MOST_FRAMES, Kind, Rows, read_rows, tracker_kind, truth_kind
 from .sequence_files import BENCHMARKS, File, copies_meant, file_of, flat_files, folder_below, holds_files, of_sequences
 
@@ -91,14 +89,14 @@ def read_folders(
     """
     from concurrent.futures import ThreadPoolExecutor  # what else is there does without
 
-    with readable(truth_dir):
+    with reading.readable(truth_dir):
         truth_files = _truth_files(truth_dir)
         lengths = _lengths(truth_dir, truth_files)
     names = [file.sequence for file in truth_files]
     if tracker_dir is None:
         tracker_files = [File(name, name, bytes) for name in names]  # bytes() is empty, as a tracker's file may be
     else:
-        with readable(tracker_dir):
+        with reading.readable(tracker_dir):
             tracker_files = _tracker_files(tracker_dir, names, truth_dir)
     kinds = [truth_kind(has_classes)] * len(truth_files) + [tracker_kind(has_classes)] * len(tracker_files)
     with ThreadPoolExecutor(2) as threads:  # pyarrow parses without holding the interpreter
@@ -106,7 +104,7 @@ def read_folders(
             threads.submit(_read, file, kind, lengths.get(file.sequence))
             for file, kind in zip(truth_files + tracker_files, kinds, strict=True)
         ]
-        for future in progress(waiting, "reading", "file"):
+        for future in work.progress(waiting, "reading", "file"):
             future.exception()  # waits; problems are gathered below, over all files
     problems = [problem for future in waiting for problem in getattr(future.exception(), "problems", [])]
     check_none(problems)
@@ -190,7 +188,7 @@ def _lengths(truth_dir: Path, files: Sequence[File]) -> dict[str, int]:
 def _length(path: Path) -> int | None:
     """The length that a seqinfo.ini tells, or None where it tells none that can be."""
     try:
-        length = int(ini_section(path, "Sequence")["seqLength"])
+        length = int(reading.ini_section(path, "Sequence")["seqLength"])
     except (ValueError, KeyError):
         return None
     return length if 0 <= length <= MOST_FRAMES else None
@@ -257,12 +255,16 @@ def write_motchallenge(annotations: Annotations | Table, folder: str | Path, *, 
     """
     import pandas as pd
 
-    from ..support.pandas_tables import TEXT
+    from ..support import pandas_tables
 
     folder = Path(folder)
     objects, frames, _ = as_annotations(annotations, "annotations")
-    known = objects[FRAME_KEY] if frames is None else pd.concat([objects[FRAME_KEY], frames[FRAME_KEY]])
-    last = known.groupby(known["sequence"].astype(TEXT))["frame"].agg(["min", "max"])
+    known = (
+        objects[schema.FRAME_KEY]
+        if frames is None
+        else pd.concat([objects[schema.FRAME_KEY], frames[schema.FRAME_KEY]])
+    )
+    last = known.groupby(known["sequence"].astype(pandas_tables.TEXT))["frame"].agg(["min", "max"])
     problems = [f"annotations: column {column} is missing" for column in ("w", "h") if column not in objects]
     problems += ["annotations: column joint: the format knows whole objects only"] if "joint" in objects else []
     unnamable = [name for name in last.index if not is_file_name(name)]
@@ -271,15 +273,15 @@ def write_motchallenge(annotations: Annotations | Table, folder: str | Path, *, 
     problems += [] if len(last) else ["annotations: there are no sequences"]
     if objects["object"].dtype != np.int64:
         problems.append("annotations: column object is of type str; the format knows integers only")
-    elif objects["object"].abs().max() >= LARGEST_EXACT_INTEGER:
+    elif objects["object"].abs().max() >= schema.LARGEST_EXACT_INTEGER:
         problems.append("annotations: column object: some are not below 2**53; number them otherwise")
     problems += _unwritable(objects, ["considered", "class_id", "visibility"] if truth else ["score"])
     check_none(problems)
     table = _fields(objects, truth)
-    rows = table.groupby(objects["sequence"].astype(TEXT), sort=False).indices
+    rows = table.groupby(objects["sequence"].astype(pandas_tables.TEXT), sort=False).indices
     texts = {name: _text(table.iloc[rows.get(name, np.zeros(0, np.int64))]) for name in last.index}
     if not truth or folder.suffix.lower() == ".zip":
-        write_files({f"{name}.txt": text for name, text in texts.items()}, folder)
+        writing.write_files({f"{name}.txt": text for name, text in texts.items()}, folder)
         return
     files = {f"{name}/gt/gt.txt": text for name, text in texts.items()}
     if frames is not None:
@@ -287,7 +289,7 @@ def write_motchallenge(annotations: Annotations | Table, folder: str | Path, *, 
             f"{name}/seqinfo.ini": f"[Sequence]\nname={name}\nseqLength={end}\n".encode()
             for name, end in last["max"].items()
         }
-    write_files(files, folder)
+    writing.write_files(files, folder)
 
 
 def _unwritable(objects: pd.DataFrame, columns: Sequence[str]) -> list[str]:
@@ -300,8 +302,10 @@ def _unwritable(objects: pd.DataFrame, columns: Sequence[str]) -> list[str]:
         if not pd.api.types.is_any_real_numeric_dtype(values.dtype) and not pd.api.types.is_bool_dtype(values.dtype):
             problems.append(f"annotations: column {column} is of type {values.dtype}; numbers are needed")
         elif column != "score" and values.isna().any():
-            keys = first_keys(objects, values.isna().to_numpy(), OBJECT_KEY)
-            problems.append(f"annotations: column {column}: {counted(int(values.isna().sum()), 'row')} null: {keys}")
+            keys = messages.first_keys(objects, values.isna().to_numpy(), schema.OBJECT_KEY)
+            problems.append(
+                f"annotations: column {column}: {messages.counted(int(values.isna().sum()), 'row')} null: {keys}"
+            )
     return problems
 
 
@@ -380,16 +384,16 @@ def read_motchallenge(
     >>> list(predictions.objects.columns)
     ['sequence', 'frame', 'object', 'x', 'y', 'w', 'h', 'score']
     """
-    kind = check_kind(table)
+    kind = table_kinds.check_kind(table)
     folders = [folder for folder in (truth_dir, tracker_dir) if folder is not None]
-    with local_copies(folders, Storage(storage_options, filesystem)) as given:
+    with addresses.local_copies(folders, Storage(storage_options, filesystem)) as given:
         copies = _meant(given)
-        states = [copy_state(copy, MOTCHALLENGE_FILES) for copy in copies]
+        states = [provenance.copy_state(copy, provenance.MOTCHALLENGE_FILES) for copy in copies]
         *sides, names, n_rows = _numbered(copies, benchmark, preprocess)
     truth, predictions = (annotations_of(_named(side, names)) for side in sides)
     for side, copy, state, rows in zip((truth, predictions), copies, states, n_rows, strict=False):
-        note_source(side.objects, copy.name, state, rows)
-    return as_kind((truth, predictions), kind)
+        provenance.note_source(side.objects, copy.name, state, rows)
+    return table_kinds.as_kind((truth, predictions), kind)
 
 
 # Truth and predictions as columns in which `sequence` holds positions among names; these names; and how many rows the
@@ -399,7 +403,7 @@ Numbered = tuple[SideColumns, SideColumns, list[str], tuple[int, int]]
 
 def read_numbered(truth_dir: str | Path, tracker_dir: str | Path | None, benchmark: str = "MOT17") -> Numbered:
     """Reads folders as `read_motchallenge` does, whose arguments these are, and raises what it raises."""
-    with local_copies([folder for folder in (truth_dir, tracker_dir) if folder is not None]) as copies:
+    with addresses.local_copies([folder for folder in (truth_dir, tracker_dir) if folder is not None]) as copies:
         return _numbered(_meant(copies), benchmark, preprocess=True)
 
 
@@ -415,8 +419,8 @@ def _numbered(copies: Sequence[Copy], benchmark: str, preprocess: bool) -> Numbe
     paths = [copy.path for copy in copies]
     truth, predictions, names = read_folders(paths[0], [*paths, None][1], has_classes=benchmark != "MOT15")
     n_rows = len(truth.objects), len(predictions.objects)
-    name_source(truth.objects, copies[0].name)
-    name_source(predictions.objects, [*(copy.name for copy in copies), "predictions"][1])
+    provenance.name_source(truth.objects, copies[0].name)
+    provenance.name_source(predictions.objects, [*(copy.name for copy in copies), "predictions"][1])
     if preprocess:
         truth, predictions = _preprocessed(truth, predictions, benchmark)
     return truth, predictions, names, n_rows
@@ -426,9 +430,9 @@ def _named(side: SideColumns, names: list[str]) -> SideColumns:
     """A side with the names of sequences in place of their positions in `names`."""
     import pandas as pd
 
-    from ..support.pandas_tables import TEXT
+    from ..support import pandas_tables
 
-    sequences = pd.Series(names, dtype=TEXT).array
+    sequences = pd.Series(names, dtype=pandas_tables.TEXT).array
 
     def named(table: Columns) -> Columns:
         return table.assign({"sequence": sequences.take(table["sequence"])})
@@ -451,21 +455,21 @@ def _preprocessed(truth: SideColumns, predictions: SideColumns, benchmark: str) 
 
 def _without_distracted(truth: SideColumns, predictions: SideColumns, distracts: np.ndarray) -> Columns:
     """The predictions that are not matched with a distractor; only frames where one overlaps with any are matched."""
-    columns = [*FRAME_KEY, *BOX]
+    columns = [*schema.FRAME_KEY, *schema.BOX]
     truth_boxes, boxes = (side.objects.select(columns) for side in (truth, predictions))
-    aligned = align(SideColumns(truth_boxes, truth.frames), SideColumns(boxes), "union")
+    aligned = alignment.align(SideColumns(truth_boxes, truth.frames), SideColumns(boxes), "union")
     distracting = distracts[aligned.truth.row]
     frames = np.zeros(len(aligned.frames), bool)
     frames[aligned.truth.frame[distracting]] = True
-    some = select_rows(aligned, distracting, frames[aligned.predictions.frame])
+    some = alignment.select_rows(aligned, distracting, frames[aligned.predictions.frame])
     frames[:] = False
     frames[some.truth.frame[_matching(some).truth]] = True
-    aligned = select_rows(aligned, frames[aligned.truth.frame], frames[aligned.predictions.frame])
+    aligned = alignment.select_rows(aligned, frames[aligned.truth.frame], frames[aligned.predictions.frame])
     near = _matching(aligned)
     distracting = distracts[aligned.truth.row[near.truth]]
     starts = aligned.truth.starts, aligned.predictions.starts
     entries = Entries(near.truth, near.prediction, near.measure, *starts, aligned.names_from(0))
-    chosen = heaviest(entries, counts=distracting)
+    chosen = assignment.heaviest(entries, counts=distracting)
     kept = np.ones(len(predictions.objects), bool)
     kept[aligned.predictions.row[near.prediction[chosen & distracting]]] = False
     return predictions.objects.filter(kept)

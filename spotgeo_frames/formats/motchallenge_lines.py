@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..support.arrays import repeated, row_keys, stable_order
-from ..support.errors import InputError, check_none
-from ..support.reading import check_no_nul
-from ..tables.schema import BOX, LARGEST_COORDINATE, LARGEST_EXACT_INTEGER
+from ..support import InputError, arrays, check_none, reading
+from ..tables import schema
 from .inspection import MOST_PROBLEMS, is_exact
 
 if TYPE_CHECKING:
@@ -40,7 +38,7 @@ CLASSES = {
 # A frame number beyond this (eleven hours of video) is a slip, or meant to fill the memory.
 MOST_FRAMES = 1_000_000
 LARGEST_FLOAT = float(np.finfo(np.float64).max)
-FIELDS = ["frame", "object", *BOX]
+FIELDS = ["frame", "object", *schema.BOX]
 
 # The first fields, frame and identity, have to be integers.
 N_KEYS = 2
@@ -103,7 +101,7 @@ def read_rows(content: bytes, name: str, kind: Kind, length: int | None) -> Rows
     frame = columns["frame"]
     if np.all(np.diff(frame) >= 0):
         return Rows(columns, None)
-    return Rows(columns, stable_order(frame.astype(np.int64), int(frame.max()) + 1))
+    return Rows(columns, arrays.stable_order(frame.astype(np.int64), int(frame.max()) + 1))
 
 
 def _parsed(content: bytes, kind: Kind) -> dict[str, np.ndarray] | None:
@@ -171,7 +169,7 @@ def _parsed_slowly(content: bytes, name: str, kind: Kind) -> tuple[dict[str, np.
 
     Where a line has no class or visibility, that is NaN.
     """
-    check_no_nul(content, name)
+    reading.check_no_nul(content, name)
     names = [*FIELDS, *kind.needed, *kind.optional]
     rows: list[list[float]] = []
     lines: list[int] = []
@@ -222,12 +220,15 @@ def _requirements(kind: Kind, length: int | None) -> list[Requirement]:
     """What the values of a file have to be."""
     last = MOST_FRAMES if length is None else length
     wanted = f"whole numbers from 1 to {last}" + ("" if length is None else ", the seqLength in seqinfo.ini")
-    largest = LARGEST_EXACT_INTEGER - 1  # beyond, two identities may be the same float64
-    finite, pixels = ((-most, most, False) for most in (LARGEST_FLOAT, LARGEST_COORDINATE))
+    largest = schema.LARGEST_EXACT_INTEGER - 1  # beyond, two identities may be the same float64
+    finite, pixels = ((-most, most, False) for most in (LARGEST_FLOAT, schema.LARGEST_COORDINATE))
     requirements = [
         Requirement("frame", 1, last, True, f"frame {{:.15g}} is out of range; frames are {wanted}"),
         Requirement("object", -largest, largest, True, "identity {:.15g} is no whole number below 2**53"),
-        *(Requirement(name, *pixels, f"{name} is {{}}, which is not finite, or too large for pixels") for name in BOX),
+        *(
+            Requirement(name, *pixels, f"{name} is {{}}, which is not finite, or too large for pixels")
+            for name in schema.BOX
+        ),
     ]
     if not kind.is_truth:
         # Decimals are cut off, so a class is what lies below the next one; where there is none, it is a pedestrian.
@@ -253,9 +254,9 @@ def _problems(columns: Mapping[str, np.ndarray], requirements: Sequence[Requirem
         found += [(row, requirement.problem.format(values[row])) for row in rows]
     if found:
         return sorted(found)[:MOST_PROBLEMS]
-    keys = row_keys({name: columns[name].astype(np.int64) for name in ("frame", "object")}, FIELDS[:2])
+    keys = arrays.row_keys({name: columns[name].astype(np.int64) for name in ("frame", "object")}, FIELDS[:2])
     named = (columns["object"], columns["frame"])
     return [
         (row, "identity {:.0f} is in frame {:.0f} more than once".format(*(column[row] for column in named)))
-        for row in np.flatnonzero(repeated(keys))[:MOST_PROBLEMS].tolist()
+        for row in np.flatnonzero(arrays.repeated(keys))[:MOST_PROBLEMS].tolist()
     ]

@@ -15,19 +15,20 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..support.addresses import Storage, local_copy
-from ..support.errors import InputError
-from ..support.pandas_tables import own_copy
-from ..support.reading import LARGEST_UNPACKED, check_no_nul, check_utf8, files_below, read_bytes, readable
-from ..tables.annotations import Annotations
-from ..tables.arrow import arrow_to_pandas, text_bytes
-from ..tables.checks import check_frames, check_objects
-from ..tables.columns import names_without_blanks
-from ..tables.provenance import PARQUET_FILES, copy_state, note_source
-from ..tables.table_kinds import TableKind, as_kind, categorical_columns, check_kind, kind_of
-from ..tables.other_words import plays_a_part
-from ..tables.schema import NAMING_COLUMNS, OBJECT_COLUMNS, PREFIXES
-from ..tables.table import Table, collected
+from ..support import InputError, Storage, addresses, pandas_tables, reading
+from ..tables import (
+    Annotations,
+    Table,
+    TableKind,
+    arrow,
+    checks,
+    collected,
+    names_without_blanks,
+    other_words,
+    provenance,
+    schema,
+    table_kinds,
+)
 
 if TYPE_CHECKING:
     from .any_file import Needed
@@ -42,7 +43,7 @@ MOST_CARRIED = 1000
 DROPPED = pa.dictionary(pa.int32(), pa.string())
 
 # The columns that are always numbers.
-NUMBERS = {*OBJECT_COLUMNS} - {*NAMING_COLUMNS}
+NUMBERS = {*schema.OBJECT_COLUMNS} - {*schema.NAMING_COLUMNS}
 
 # Text that looks like a number, but names something: 007. It may be in a CSV only where the second pattern is.
 LEADING_ZEROS, MAYBE_ZEROS = r"^[-+]?0\d", re.compile(rb"""[,\n"]\s*[-+]?0\d""")
@@ -73,12 +74,12 @@ def read_objects(
     >>> len(truth.frames)
     300
     """
-    kind = kind_of(source) if table is None else check_kind(table)
+    kind = table_kinds.kind_of(source) if table is None else table_kinds.check_kind(table)
     source, frames = collected(source, "objects"), collected(frames, "frames")
     keep_types, storage = kind != "pandas", Storage(storage_options, filesystem)
     objects = _checked(source, "objects", keep_types, storage)
     known = None if frames is None else _checked(frames, "frames", keep_types, storage)
-    return as_kind(Annotations(objects, known), kind, categorical_columns(source, frames))
+    return table_kinds.as_kind(Annotations(objects, known), kind, table_kinds.categorical_columns(source, frames))
 
 
 def read_needed(path: str | Path, side: str, needed: Needed | None) -> pd.DataFrame:
@@ -88,7 +89,7 @@ def read_needed(path: str | Path, side: str, needed: Needed | None) -> pd.DataFr
     those that are named; a warning says so where the others would have been carried along.
     """
     if needed is not None:
-        prefix = PREFIXES[side]
+        prefix = schema.PREFIXES[side]
         named = {name.removeprefix(prefix) for name in needed.named if name.startswith(prefix)}
         needed = needed._replace(named=named)
     return _checked(path, "frames" if side == "frames" else "objects", False, Storage(), needed)
@@ -100,7 +101,7 @@ def _wanted(names: Sequence[str], needed: Needed | None, path: Path) -> list[str
         return None
     if not {*needed.named} <= {*names}:  # the problem will list what there is
         return None
-    wanted = [name for name in names if name in needed.named or plays_a_part(name)]
+    wanted = [name for name in names if name in needed.named or other_words.plays_a_part(name)]
     if needed.carried and len(wanted) < len(names):
         what = f"has {len(names):,} columns, of which {len(wanted):,} are read: those that play a part in evaluating it"
         named = f", and {', '.join(sorted(needed.named))}" if needed.named else ""
@@ -113,14 +114,14 @@ def _checked(
     source: str | Path | Table, name: str, keep_types: bool, storage: Storage, needed: Needed | None = None
 ) -> pd.DataFrame:
     """A table of "objects" or "frames", which `name` says, in memory or in a file, checked; with a note of the file."""
-    check = check_frames if name == "frames" else check_objects
+    check = checks.check_frames if name == "frames" else checks.check_objects
     if not isinstance(source, str | Path):
         table = check(source, name)
-        return own_copy(table) if table is source else table
-    with local_copy(source, storage) as copy:
-        state = copy_state(copy, PARQUET_FILES)
+        return pandas_tables.own_copy(table) if table is source else table
+    with addresses.local_copy(source, storage) as copy:
+        state = provenance.copy_state(copy, provenance.PARQUET_FILES)
         table = check(_read(copy.path, keep_types, needed), str(copy.path))
-        note_source(table, copy.name, state)
+        provenance.note_source(table, copy.name, state)
     return table
 
 
@@ -129,9 +130,9 @@ def _read(path: Path, keep_types: bool, needed: Needed | None) -> pd.DataFrame:
 
     With `keep_types` dates, lists and the like keep their Arrow type; otherwise they are objects of Python.
     """
-    to_pandas = partial(arrow_to_pandas, name=str(path), keep_types=keep_types)
+    to_pandas = partial(arrow.arrow_to_pandas, name=str(path), keep_types=keep_types)
     wanted = partial(_wanted, needed=needed, path=path)
-    with readable(path):
+    with reading.readable(path):
         if path.is_dir():
             return to_pandas(_folder(path, wanted))
         if not path.exists():
@@ -171,7 +172,7 @@ def _folder(path: Path, wanted: Wanted) -> pa.Table:
     import pyarrow.dataset as ds
     import pyarrow.parquet as pq
 
-    files = files_below(path, ".parquet")
+    files = reading.files_below(path, ".parquet")
     if not files:
         raise InputError(f"{path}: is a folder without Parquet files")
     footers = [pq.read_metadata(file) for file in files]
@@ -210,7 +211,7 @@ def _names_of_folders(paths: Sequence[str]) -> set[str]:
 def _check_unpacked(path: Path, n_values: int, size: int) -> None:
     """Refuses what takes far more memory, for so many values, than any real table of its size (bytes) does."""
     unpacked = n_values * 8
-    if unpacked > max(LARGEST_UNPACKED, LARGEST_RATIO * size):
+    if unpacked > max(reading.LARGEST_UNPACKED, LARGEST_RATIO * size):
         raise InputError(f"{path}: unpacks to {unpacked >> 20} MiB, more than {LARGEST_RATIO} times its size")
 
 
@@ -221,7 +222,7 @@ def _check_text(path: Path, file: Any, columns: Sequence[str] | None) -> None:
     """
     import pyarrow.parquet as pq
 
-    footer, most = file.metadata, max(LARGEST_UNPACKED, LARGEST_RATIO * path.stat().st_size)
+    footer, most = file.metadata, max(reading.LARGEST_UNPACKED, LARGEST_RATIO * path.stat().st_size)
     kinds = {field.name: field.type for field in file.schema_arrow if columns is None or field.name in columns}
     sizes: Counter[str] = Counter()  # at most these, if all rows had the longest text that the file has room for
     for group in (footer.row_group(position) for position in range(footer.num_row_groups)):
@@ -235,7 +236,7 @@ def _check_text(path: Path, file: Any, columns: Sequence[str] | None) -> None:
         found = Counter[str]()
         for batch in opened.iter_batches(columns=texts) if texts else ():
             for name in texts:
-                found[name] += text_bytes(batch.column(name))
+                found[name] += arrow.text_bytes(batch.column(name))
                 if found[name] > most:
                     what = f"column {name}: its repeated text unpacks to more than {most >> 20} MiB"
                     raise InputError(f"{path}: {what}; write it as a dictionary (category in pandas)")
@@ -244,9 +245,9 @@ def _check_text(path: Path, file: Any, columns: Sequence[str] | None) -> None:
 def _csv(path: Path, wanted: Wanted) -> pa.Table:
     from pyarrow import csv
 
-    content = read_bytes(path)
-    check_no_nul(content, str(path))
-    check_utf8(content[: content.find(b"\n") + 1], str(path))
+    content = reading.read_bytes(path)
+    reading.check_no_nul(content, str(path))
+    reading.check_utf8(content[: content.find(b"\n") + 1], str(path))
     # A thread of pyarrow may let go of the text after the interpreter has ended, which aborts where Python owns it.
     arrows_own = pa.BufferOutputStream()
     arrows_own.write(content)
@@ -261,7 +262,7 @@ def _csv(path: Path, wanted: Wanted) -> pa.Table:
         kept = csv.ConvertOptions(include_columns=[n for n, name in zip(given, names, strict=True) if name in columns])
     table = csv.read_csv(pa.BufferReader(buffer), read_options=block, convert_options=kept)
     if any(pa.types.is_binary(kind) for kind in table.schema.types):  # what pyarrow takes other encodings for
-        check_utf8(content, str(path))
+        reading.check_utf8(content, str(path))
     if MAYBE_ZEROS.search(content):
         table = _with_names(table, buffer, block)
     return _without_blanks(table)
@@ -305,7 +306,7 @@ def _are_names(name: str, text: pa.ChunkedArray, numbers: pa.ChunkedArray) -> bo
     """
     if not pc.any(pc.match_substring_regex(text, LEADING_ZEROS)).as_py():
         return False
-    return name in NAMING_COLUMNS or pc.count_distinct(text).as_py() > pc.count_distinct(numbers).as_py()
+    return name in schema.NAMING_COLUMNS or pc.count_distinct(text).as_py() > pc.count_distinct(numbers).as_py()
 
 
 def _without_blanks(table: pa.Table) -> pa.Table:

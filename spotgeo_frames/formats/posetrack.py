@@ -45,19 +45,20 @@ import msgspec
 import numpy as np
 import pandas as pd
 
-from ..geometries.joints import EARS, JOINTS, RAW_JOINTS
-from ..support.addresses import Storage, local_copies
-from ..support.arrays import frame_keys, locate, ranges
-from ..support.documents import decode
-from ..support.errors import check_none, noted_in
-from ..support.packages import check_extra
-from ..support.pandas_tables import TEXT
-from ..support.reading import readable
-from ..support.work import progress
-from ..tables.annotations import Annotations
-from ..tables.provenance import POSETRACK_FILES, copy_state, note_source
-from ..tables.table_kinds import TableKind, as_kind, check_kind
-from ..tables.schema import LARGEST_COORDINATE
+from ..geometries import EARS, JOINTS, RAW_JOINTS
+from ..support import (
+    Storage,
+    addresses,
+    arrays,
+    check_none,
+    documents,
+    noted_in,
+    packages,
+    pandas_tables,
+    reading,
+    work,
+)
+from ..tables import Annotations, TableKind, provenance, schema, table_kinds
 from .documents import MOST_PROBLEMS, Integer, integers, matrix, repeated_ids
 from .sequence_files import File, copies_meant, flat_files, folder_below, holds_files, of_sequences
 
@@ -132,14 +133,14 @@ def read_folders(truth_dir: Path, prediction_dir: Path | None) -> Folders:
     Raises InputError with every problem, file and place, where a file is missing, is of a sequence that is not known,
     or holds what cannot be used.
     """
-    with readable(truth_dir):
+    with reading.readable(truth_dir):
         truth_files = flat_files(truth_dir, ".json", "no SEQUENCE.json")
     names = [file.sequence for file in truth_files]
     prediction_files = [None] * len(names) if prediction_dir is None else _found(prediction_dir, names, truth_dir)
     pairs = list(zip(truth_files, prediction_files, strict=True))
     read: list[tuple[list[_Image], _People, _People]] = []
     problems: list[str] = []
-    for files in progress(pairs, "reading", "sequence"):
+    for files in work.progress(pairs, "reading", "sequence"):
         with noted_in(problems):
             read.append(_sequence(*files))
     check_none(problems)
@@ -163,7 +164,7 @@ def sequences_of_truth(folder: Path) -> list[str]:
 def _found(folder: Path, sequences: Sequence[str], truth_dir: Path) -> list[File]:
     """The predictions' files of the sequences; raises InputError where one is missing or is of another sequence."""
     missing = ".json is missing; a tracker that found nobody there has a file with its images and no annotations"
-    with readable(folder):
+    with reading.readable(folder):
         files = flat_files(folder, ".json", "no SEQUENCE.json")
         return of_sequences(files, sequences, folder, truth_dir, missing)
 
@@ -175,7 +176,7 @@ def _sequence(truth_file: File, prediction_file: File | None) -> tuple[list[_Ima
     files = [file for file in (truth_file, prediction_file) if file is not None]
     for file in files:
         with noted_in(problems):
-            parsed.append(decode(file.read(), _Document, file.name))
+            parsed.append(documents.decode(file.read(), _Document, file.name))
     check_none(problems)
     truth, predictions = parsed if prediction_file else (*parsed, _Document(parsed[0].images, []))
     problems += _image_problems(truth, truth_file.name)
@@ -253,13 +254,13 @@ def _person_problems(
         if keypoints is None:
             if image in labelled:
                 problems.append(f"{name}: annotations[{number}]: keypoints is missing")
-        elif max(map(abs, keypoints), default=0.0) > LARGEST_COORDINATE:
+        elif max(map(abs, keypoints), default=0.0) > schema.LARGEST_COORDINATE:
             what = f"{max(keypoints, key=abs)} is too large for pixels"
             problems.append(f"{name}: annotations[{number}].keypoints: {what}")
         elif len(keypoints) != 3 * len(RAW_JOINTS):
             what = f"{len(keypoints)} numbers; 51 are needed: x, y and a third for each of seventeen joints"
             problems.append(f"{name}: annotations[{number}].keypoints: {what}")
-        if head is not None and max(map(abs, head), default=0.0) > LARGEST_COORDINATE:
+        if head is not None and max(map(abs, head), default=0.0) > schema.LARGEST_COORDINATE:
             problems.append(f"{name}: annotations[{number}].bbox_head: {max(head, key=abs)} is too large for pixels")
         if is_truth and (head is None or len(head) != 4) and image in labelled:
             what = "is missing" if head is None else f"{len(head)} numbers; 4 are needed"
@@ -328,7 +329,7 @@ def _table(parts: Sequence[_People], number: str) -> pd.DataFrame:
             "sequence": sequence[person],
             "frame": people.image[person],
             "object": people.identity[person],
-            "joint": pd.Series(JOINTS, dtype=TEXT).array.take(joint),
+            "joint": pd.Series(JOINTS, dtype=pandas_tables.TEXT).array.take(joint),
             "x": people.joints[..., 0][there],
             "y": people.joints[..., 1][there],
             number: people.number[there],
@@ -380,18 +381,18 @@ def read_posetrack(
     >>> sorted(set(truth.objects.columns) - set(predictions.objects.columns))
     ['head_size']
     """
-    kind = check_kind(table)
+    kind = table_kinds.check_kind(table)
     given = [folder for folder in (truth_dir, prediction_dir) if folder is not None]
-    with local_copies(given, Storage(storage_options, filesystem)) as above:
+    with addresses.local_copies(given, Storage(storage_options, filesystem)) as above:
         copies = copies_meant(above, truth_folder, sequences_of_truth, ".json")
-        states = [copy_state(copy, POSETRACK_FILES) for copy in copies]
+        states = [provenance.copy_state(copy, provenance.POSETRACK_FILES) for copy in copies]
         folders = read_folders(copies[0].path, copies[1].path if len(copies) > 1 else None)
     labelled = folders.frames["labelled"].to_numpy()
-    keys = frame_keys([folders.frames, folders.truth, folders.predictions])
-    sequences = pd.Series(folders.names, dtype=TEXT).array
+    keys = arrays.frame_keys([folders.frames, folders.truth, folders.predictions])
+    sequences = pd.Series(folders.names, dtype=pandas_tables.TEXT).array
     sides = []
     for joints, key in zip((folders.truth, folders.predictions), keys[1:], strict=True):
-        row = locate(keys[0], key)
+        row = arrays.locate(keys[0], key)
         kept = labelled[row] & ~_within(joints, row, folders.regions)
         sides.append(joints if kept.all() else joints[kept].reset_index(drop=True))
     frames = folders.frames[labelled].drop(columns="labelled").reset_index(drop=True)
@@ -399,8 +400,8 @@ def read_posetrack(
         rows["sequence"] = sequences.take(rows["sequence"].to_numpy())
     n_rows = len(folders.truth), len(folders.predictions)
     for side, copy, state, rows in zip(sides, copies, states, n_rows, strict=False):
-        note_source(side, copy.name, state, rows)
-    return as_kind((Annotations(sides[0], frames), Annotations(sides[1])), kind)
+        provenance.note_source(side, copy.name, state, rows)
+    return table_kinds.as_kind((Annotations(sides[0], frames), Annotations(sides[1])), kind)
 
 
 def _within(table: pd.DataFrame, frame: np.ndarray, regions: Regions) -> np.ndarray:
@@ -408,7 +409,7 @@ def _within(table: pd.DataFrame, frame: np.ndarray, regions: Regions) -> np.ndar
     marked = np.zeros(len(table), bool)
     if not regions.frame:
         return marked
-    check_extra("posetrack", "read_posetrack (regions to ignore)")
+    packages.check_extra("posetrack", "read_posetrack (regions to ignore)")
     import shapely  # takes a while, and is needed here only
 
     sizes = [len(corners) for corners in regions.corners]
@@ -416,7 +417,7 @@ def _within(table: pd.DataFrame, frame: np.ndarray, regions: Regions) -> np.ndar
     polygons, bounds = shapely.polygons(rings), shapely.bounds(rings)
     # Each region with every point of its frame, of which those outside its bounds need no closer look.
     first, last = (np.searchsorted(frame, regions.frame, side=side) for side in ("left", "right"))
-    region, point = ranges(first, last - first)
+    region, point = arrays.ranges(first, last - first)
     x, y = (table[axis].to_numpy()[point] for axis in ("x", "y"))
     left, top, right, bottom = bounds[region].T
     perhaps = np.flatnonzero((x > left) & (x < right) & (y > top) & (y < bottom))

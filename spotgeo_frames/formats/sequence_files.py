@@ -12,10 +12,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from ..support.addresses import Copy
-from ..support.errors import InputError, check_none
-from ..support.reading import archive_names, read_archive, read_bytes, readable
-from ..support.texts import is_text
+from ..support import Copy, InputError, check_none, is_text, reading
 
 DISTRACTORS = ["person_on_vehicle", "static_person", "distractor", "reflection"]
 BENCHMARKS = {
@@ -39,7 +36,7 @@ def file_of(path: Path, sequence: str) -> File:
     """The file of a sequence at `path`."""
     if not is_text(sequence):
         raise InputError(f"{path}: its name is no text in UTF-8")
-    return File(sequence, str(path), partial(read_bytes, path))
+    return File(sequence, str(path), partial(reading.read_bytes, path))
 
 
 def holds_files(folder: Path, ending: str, sequences: Sequence[str] | None = None) -> bool:
@@ -48,7 +45,7 @@ def holds_files(folder: Path, ending: str, sequences: Sequence[str] | None = Non
         with os.scandir(folder) as entries:
             names = {entry.name for entry in entries if entry.name.endswith(ending) and not entry.is_dir()}
     else:
-        names = {PurePosixPath(name).name for name in archive_names(folder) if name.endswith(ending)}
+        names = {PurePosixPath(name).name for name in reading.archive_names(folder) if name.endswith(ending)}
     return bool(names) if sequences is None else not names.isdisjoint(f"{name}{ending}" for name in sequences)
 
 
@@ -87,7 +84,7 @@ def copies_meant(
     """The truth's folder and the tracker's, if there is one, or what is meant of those right below them."""
     meant: list[Copy] = []
     for copy in copies:
-        with readable(copy.path):
+        with reading.readable(copy.path):
             path = copy.path
             path = folder_of_tracker(path, ending, sequences_of(meant[0].path)) if meant else truth_folder(path)
         name = copy.name if path == copy.path else os.path.join(copy.name, path.name)
@@ -118,7 +115,7 @@ def flat_files(
 
 
 def _packed_files(path: Path, ending: str, nested: tuple[str, str] | None) -> list[File]:
-    contents = read_archive(path, ending)
+    contents = reading.read_archive(path, ending)
     if any(PurePosixPath(name).parts[-2:] == nested for name in contents):
         layout = "/".join(["SEQUENCE", *(nested or ())])
         raise InputError(f"{path}: holds {layout}; unpack it, or pack files called SEQUENCE{ending}")

@@ -24,19 +24,20 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from ..support.addresses import Storage, base_name, local_copy
-from ..support.arrays import distinct, frame_keys, locate, row_keys
-from ..support.documents import BYTE_ORDER_MARK, collector_paused
-from ..support.errors import InputError
-from ..support.reading import read_bytes
-from ..support.writing import write_bytes
-from ..tables.annotations import Annotations, SideColumns, annotations_of, as_annotations
-from ..tables.columns import Columns
-from ..tables.provenance import copy_state, note_source
-from ..tables.table_kinds import TableKind, as_kind, check_kind, same_kind_as
-from ..tables.messages import first_keys, row_text
-from ..tables.schema import FRAME_KEY, OBJECT_KEY
-from ..tables.table import Table
+from ..support import InputError, Storage, addresses, arrays, documents, reading, writing
+from ..tables import (
+    Annotations,
+    Columns,
+    SideColumns,
+    Table,
+    TableKind,
+    annotations_of,
+    as_annotations,
+    messages,
+    provenance,
+    schema,
+    table_kinds,
+)
 from .documents import matrix
 from .inspection import Limits, Pair, Problem, Range, inspect, out_of_range, pair_text
 
@@ -83,20 +84,20 @@ def read_spotgeo(
     >>> list(truth.objects.columns), len(truth.frames)
     (['sequence', 'frame', 'object', 'x', 'y'], 300)
     """
-    kind = check_kind(table)
-    with local_copy(path, Storage(storage_options, filesystem)) as copy:
-        state = copy_state(copy)
+    kind = table_kinds.check_kind(table)
+    with addresses.local_copy(path, Storage(storage_options, filesystem)) as copy:
+        state = provenance.copy_state(copy)
         annotations = annotations_of(_read(copy.path))
-        note_source(annotations.objects, copy.name, state)
-    return as_kind(annotations, kind)
+        provenance.note_source(annotations.objects, copy.name, state)
+    return table_kinds.as_kind(annotations, kind)
 
 
 def spotgeo_columns(path: str | Path) -> SideColumns:
     """The columns of what `read_spotgeo` returns; raises InputError as it does."""
-    with local_copy(path) as copy:
-        state = copy_state(copy)
+    with addresses.local_copy(path) as copy:
+        state = provenance.copy_state(copy)
         side = _read(copy.path)
-        note_source(side.objects, copy.name, state)
+        provenance.note_source(side.objects, copy.name, state)
     return side
 
 
@@ -119,14 +120,14 @@ def _decoded(content: bytes) -> SideColumns | None:
     if not content.isascii() or b"\0" in content:  # which the decoder does not check in strings that it skips
         return None
     try:
-        with collector_paused():
+        with documents.collector_paused():
             sequence, frame, announced, listed, x, y = _flat(_DECODER.decode(content))
     except (msgspec.MsgspecError, RecursionError, OverflowError):
         return None
     if not np.array_equal(announced, listed) or any(np.abs(values).max(initial=0) >= 1 << 63 for values in (x, y)):
         return None
-    keys = row_keys({"sequence": sequence, "frame": frame}, FRAME_KEY)
-    return _columns(sequence, frame, listed, x, y) if len(distinct(keys)[0]) == len(keys) else None
+    keys = arrays.row_keys({"sequence": sequence, "frame": frame}, schema.FRAME_KEY)
+    return _columns(sequence, frame, listed, x, y) if len(arrays.distinct(keys)[0]) == len(keys) else None
 
 
 def _flat(entries: list[_Entry]) -> list[np.ndarray]:
@@ -151,7 +152,7 @@ def _columns(
     return SideColumns(Columns({**columns, "object": position, "x": x, "y": y}), Columns(key))
 
 
-@same_kind_as("truth")
+@table_kinds.same_kind_as("truth")
 def validate_spotgeo(
     path: str | Path,
     truth: Annotations | Table | None = None,
@@ -185,7 +186,7 @@ def validate_spotgeo(
     limits, storage = Limits(x_range, y_range, most_objects), Storage(storage_options, filesystem)
     truth = None if truth is None else as_annotations(truth, "truth")
     if is_competition_file(path):
-        with local_copy(path, storage) as copy:
+        with addresses.local_copy(path, storage) as copy:
             _, places, problems = inspect(_content(copy.path), limits)
     else:
         from .objects import read_objects
@@ -200,14 +201,14 @@ def validate_spotgeo(
             problems += [(pair_text(pair), "is missing") for pair in sorted(wanted - places.keys())]
     import pandas as pd
 
-    from ..support.pandas_tables import TEXT
+    from ..support import pandas_tables
 
-    return pd.DataFrame(problems, columns=["place", "problem"], dtype=TEXT)
+    return pd.DataFrame(problems, columns=["place", "problem"], dtype=pandas_tables.TEXT)
 
 
 def is_competition_file(path: str | Path) -> bool:
     """Whether a path names the competition's JSON, plain or packed, rather than a table of objects."""
-    name = base_name(path).lower()
+    name = addresses.base_name(path).lower()
     return name.endswith((".json", ".zip", ".gz")) and not name.endswith(".csv.gz")
 
 
@@ -219,10 +220,10 @@ def _limit_problems(objects: pd.DataFrame, limits: Limits) -> Iterator[Problem]:
     """What in a table of objects lies outside the limits; places are keys, a table has no positions."""
     for axis, (low, high) in (("x", limits.x), ("y", limits.y)):
         outside = objects[~objects[axis].between(low, high)]
-        places = map(row_text, outside[OBJECT_KEY].to_dict("records"))
+        places = map(messages.row_text, outside[schema.OBJECT_KEY].to_dict("records"))
         for place, value in zip(places, outside[axis].tolist(), strict=True):
             yield f"{place}, {axis}", out_of_range(value, low, high)
-    counts = objects.groupby(FRAME_KEY).size().rename("count").reset_index()
+    counts = objects.groupby(schema.FRAME_KEY).size().rename("count").reset_index()
     for row in counts[counts["count"] > (limits.n_objects or np.inf)].to_dict("records"):
         place = pair_text((row["sequence"], row["frame"]))
         yield place, f"{row['count']} objects are more than {limits.n_objects}"
@@ -234,7 +235,7 @@ def problem_lines(path: Path, problems: Iterable[Problem]) -> list[str]:
 
 
 def _content(path: Path) -> bytes:
-    return read_bytes(path).removeprefix(BYTE_ORDER_MARK)
+    return reading.read_bytes(path).removeprefix(documents.BYTE_ORDER_MARK)
 
 
 def _wanted(
@@ -274,12 +275,12 @@ def write_spotgeo(annotations: Annotations | Table, path: str | Path) -> None:
     if "joint" in checked.objects:
         raise InputError("annotations: there is a column joint; the competition's format knows points only")
     objects, frames, _ = checked
-    frames = objects[FRAME_KEY] if frames is None else frames
-    frame_key, object_key = frame_keys([frames, objects])
-    listed, rows = distinct(frame_key)
-    position = locate(listed, object_key)
+    frames = objects[schema.FRAME_KEY] if frames is None else frames
+    frame_key, object_key = arrays.frame_keys([frames, objects])
+    listed, rows = arrays.distinct(frame_key)
+    position = arrays.locate(listed, object_key)
     if np.any(position < 0):
-        outside = first_keys(objects, position < 0, FRAME_KEY)
+        outside = messages.first_keys(objects, position < 0, schema.FRAME_KEY)
         raise InputError(f"annotations: objects lie in frames that the frames table does not have: {outside}")
     points = objects[["x", "y"]].take(np.argsort(position, kind="stable")).to_numpy().tolist()
     ends = np.cumsum(np.bincount(position, minlength=len(listed))).tolist()
@@ -287,4 +288,4 @@ def write_spotgeo(annotations: Annotations | Table, path: str | Path) -> None:
         {"sequence_id": sequence, "frame": frame, "num_objects": end - start, "object_coords": points[start:end]}
         for (sequence, frame), start, end in zip(_pairs(frames.take(rows)), [0, *ends], ends, strict=False)
     ]
-    write_bytes(path, msgspec.json.encode(entries))
+    writing.write_bytes(path, msgspec.json.encode(entries))

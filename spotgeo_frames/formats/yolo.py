@@ -21,17 +21,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..support.addresses import Copy, Storage, local_copy
-from ..support.errors import InputError, check_none, noted_in
-from ..support.pandas_tables import TEXT
-from ..support.reading import read_bytes
-from ..support.work import progress
-from ..tables.annotations import Annotations
-from ..tables.checks import check_frames
-from ..tables.provenance import YOLO_FILES, copy_state, note_source
-from ..tables.table_kinds import TableKind, as_kind, check_kind
-from ..tables.schema import BOX, FRAME_KEY
-from ..tables.table import Table
+from ..support import Copy, InputError, Storage, addresses, check_none, noted_in, pandas_tables, reading, work
+from ..tables import Annotations, Table, TableKind, checks, provenance, schema, table_kinds
 from .class_names import Names, categories, class_names, without_name
 from .documents import MOST_PROBLEMS
 from .yolo_files import LARGEST_FILE, NAMES_FILE, Key, Labels, Sizes, check_known, image_sizes, label_files, read_labels
@@ -112,9 +103,9 @@ def read_yolo(
     >>> read_yolo(folder, names=["car"], image_size=(100, 50)).objects.to_dict("records")
     [{'sequence': 'a', 'frame': 1, 'object': 1, 'x': 40.0, 'y': 15.0, 'w': 20.0, 'h': 20.0, 'category': 'car'}]
     """
-    kind = check_kind(table)
-    with local_copy(labels, Storage(storage_options, filesystem)) as copy:
-        state = copy_state(copy, YOLO_FILES)
+    kind = table_kinds.check_kind(table)
+    with addresses.local_copy(labels, Storage(storage_options, filesystem)) as copy:
+        state = provenance.copy_state(copy, provenance.YOLO_FILES)
         files = label_files(copy.path, videos or identities)
         known = _known_frames(files, images, image_size, frames, videos or identities)
         by_class = class_names(_names_beside(copy) if names is None else names, "read_yolo")
@@ -122,8 +113,8 @@ def read_yolo(
     problems = _problems(files, read, by_class, identities)
     check_none(problems)
     objects = _objects(known, read, by_class, identities)
-    note_source(objects, copy.name, state, sum(len(of_file.box) for of_file in read.values()))
-    return as_kind(Annotations(objects, _frames(known, frames)), kind)
+    provenance.note_source(objects, copy.name, state, sum(len(of_file.box) for of_file in read.values()))
+    return table_kinds.as_kind(Annotations(objects, _frames(known, frames)), kind)
 
 
 def _names_beside(copy: Copy) -> Path | None:
@@ -151,14 +142,14 @@ def _known_frames(
         if size is None:
             raise InputError(f"read_yolo: boxes are in shares of their image, whose size is not known; {SIZES_NEEDED}")
         return dict.fromkeys(files, size)
-    known = _sizes_of(check_frames(frames, "read_yolo: frames"), size)
+    known = _sizes_of(checks.check_frames(frames, "read_yolo: frames"), size)
     check_known(files, known, "frames")
     return known
 
 
 def _sizes_of(frames: pd.DataFrame, size: Sizes | None) -> dict[Key, Sizes]:
     """The frames of a table with their sizes; `size` is that of all, None where the table tells."""
-    keys = [(str(sequence), frame) for sequence, frame in frames[FRAME_KEY].itertuples(index=False)]
+    keys = [(str(sequence), frame) for sequence, frame in frames[schema.FRAME_KEY].itertuples(index=False)]
     if size is not None:
         return dict.fromkeys(sorted(keys), size)
     if not all(name in frames for name in SIZE_COLUMNS):
@@ -183,9 +174,9 @@ def _read(files: Mapping[Key, Path]) -> dict[Key, Labels]:
     """The lines of all files; raises InputError with the problems of all."""
     read: dict[Key, Labels] = {}
     problems: list[str] = []
-    for key, path in progress([*files.items()], "reading", "file"):
+    for key, path in work.progress([*files.items()], "reading", "file"):
         with noted_in(problems):
-            read[key] = read_labels(read_bytes(path, LARGEST_FILE), str(path))
+            read[key] = read_labels(reading.read_bytes(path, LARGEST_FILE), str(path))
         if len(problems) >= MOST_PROBLEMS:
             break
     check_none(problems)
@@ -274,10 +265,12 @@ def _objects(
     objects = np.concatenate([np.zeros(0, np.int64), *(np.arange(1, count + 1) for count in n_rows)])
     table = pd.DataFrame(
         {
-            "sequence": pd.Series([key[0] for key in keys], dtype=TEXT).repeat(n_rows).reset_index(drop=True),
+            "sequence": pd.Series([key[0] for key in keys], dtype=pandas_tables.TEXT)
+            .repeat(n_rows)
+            .reset_index(drop=True),
             "frame": np.repeat(np.array([key[1] for key in keys], np.int64), n_rows),
             "object": np.nan_to_num(identity).astype(np.int64) if identities else objects,
-            **dict(zip(BOX, box.T.copy(), strict=True)),
+            **dict(zip(schema.BOX, box.T.copy(), strict=True)),
             **({} if np.isnan(score).all() else {"score": score}),
             "category": categories(class_id.astype(np.int64), names),
         }
@@ -303,14 +296,14 @@ def _tracked(table: pd.DataFrame, has_identity: np.ndarray) -> pd.DataFrame:
 def _frames(known: Mapping[Key, Sizes], given: Table | None) -> pd.DataFrame:
     """The table of frames: the caller's, or one with the sizes and names of the images."""
     if given is not None:
-        frames = check_frames(given, "read_yolo: frames")
-        return frames.assign(sequence=frames["sequence"].astype(TEXT))
+        frames = checks.check_frames(given, "read_yolo: frames")
+        return frames.assign(sequence=frames["sequence"].astype(pandas_tables.TEXT))
     table = pd.DataFrame(
         {
-            "sequence": pd.Series([sequence for sequence, _ in known], dtype=TEXT),
+            "sequence": pd.Series([sequence for sequence, _ in known], dtype=pandas_tables.TEXT),
             "frame": np.array([frame for _, frame in known], np.int64),
             **{name: np.array([getattr(size, name) for size in known.values()], np.float64) for name in SIZE_COLUMNS},
         }
     )
     file_names = [size.file_name for size in known.values()]
-    return table if None in file_names else table.assign(file_name=pd.Series(file_names, dtype=TEXT))
+    return table if None in file_names else table.assign(file_name=pd.Series(file_names, dtype=pandas_tables.TEXT))

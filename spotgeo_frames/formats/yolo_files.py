@@ -15,12 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..support.errors import InputError, check_memory, check_none, first_line, noted_in
-from ..support.packages import check_extra
-from ..support.reading import check_regular, files_below, readable, utf8_text
-from ..support.texts import is_text
-from ..support.work import progress
-from ..tables.schema import LARGEST_EXACT_INTEGER
+from ..support import InputError, check_memory, check_none, first_line, is_text, noted_in, packages, reading, work
+from ..tables import schema
 from .documents import MOST_PROBLEMS
 
 # The sequence and the frame of a file.
@@ -57,14 +53,16 @@ class Sizes(NamedTuple):
 
 def label_files(folder: Path, videos: bool) -> dict[Key, Path]:
     """The label files below a folder by sequence and frame; raises InputError for none, and for two of a frame."""
-    with readable(folder):
+    with reading.readable(folder):
         if not folder.is_dir():
             raise InputError(
                 f"{folder}: is no folder of label files, a .txt for each image"
                 if folder.exists()
                 else f"{folder}: there is no such folder"
             )
-        paths = [path for path in files_below(folder, ".txt") if path.parent != folder or path.name != NAMES_FILE]
+        paths = [
+            path for path in reading.files_below(folder, ".txt") if path.parent != folder or path.name != NAMES_FILE
+        ]
     if not paths:
         raise InputError(f"{folder}: has no .txt; a label file for each image is needed")
     return _by_key(paths, folder, videos)
@@ -75,17 +73,17 @@ def image_sizes(folder: Path, videos: bool) -> dict[Key, Sizes]:
 
     Raises InputError where there are none, or two of a frame, or one cannot be read.
     """
-    check_extra("yolo", "read_yolo: images", "PIL")
-    with readable(folder):
+    packages.check_extra("yolo", "read_yolo: images", "PIL")
+    with reading.readable(folder):
         if not folder.is_dir():
             raise InputError(f"{folder}: there is no such folder of images")
-        found = files_below(folder, *IMAGE_ENDINGS)
+        found = reading.files_below(folder, *IMAGE_ENDINGS)
     if not found:
         raise InputError(f"{folder}: has no images ({', '.join(IMAGE_ENDINGS)})")
     files = _by_key(found, folder, videos)
     sizes: dict[Key, Sizes] = {}
     problems: list[str] = []
-    for key, path in progress([*files.items()], "looking at images", "image"):
+    for key, path in work.progress([*files.items()], "looking at images", "image"):
         with noted_in(problems):
             sizes[key] = Sizes(*_size(path), path.relative_to(folder).as_posix())
     check_none(problems)
@@ -96,7 +94,7 @@ def _size(path: Path) -> tuple[int, int]:
     """The width and height (px) of an image as it is shown: one that lies on its side is turned, as in Ultralytics."""
     from PIL import Image
 
-    check_regular(path)
+    reading.check_regular(path)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of a picture with many pixels, none of which is decoded
@@ -155,7 +153,7 @@ def frame_key(file: PurePath, videos: bool) -> Key | str:
     if not videos:
         return file.with_suffix("").as_posix(), 1
     numbered = FRAME_NUMBER.fullmatch(file.stem)
-    if numbered is None or int(numbered["digits"]) > LARGEST_EXACT_INTEGER:
+    if numbered is None or int(numbered["digits"]) > schema.LARGEST_EXACT_INTEGER:
         needed = "up to 9,007,199,254,740,992, as plaza_000012.txt does; videos=False takes any name"
         return f"its name does not end in the number of a frame {needed}"
     folder = file.parent.as_posix()
@@ -208,7 +206,7 @@ def read_labels(content: bytes, name: str) -> Labels:
     rows: list[list[float]] = []
     numbers: list[int] = []
     problems: list[str] = []
-    for number, line in enumerate(utf8_text(content, name, "a label file of YOLO").splitlines(), 1):
+    for number, line in enumerate(reading.utf8_text(content, name, "a label file of YOLO").splitlines(), 1):
         if line.strip():
             row = _row(line.split(maxsplit=N_ALL))
             if isinstance(row, str):
@@ -246,7 +244,7 @@ def _row(fields: list[str]) -> list[float] | str:
 
 def _problem(values: list[float]) -> str | None:
     """What is wrong with the numbers of a line."""
-    if not all(abs(value) <= LARGEST_EXACT_INTEGER for value in values):  # NaN is not, either
+    if not all(abs(value) <= schema.LARGEST_EXACT_INTEGER for value in values):  # NaN is not, either
         return "a number is not finite, or too large"
     class_id, x, y, w, h, *others = values
     if class_id < 0 or class_id != int(class_id):

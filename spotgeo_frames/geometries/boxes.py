@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..support.arrays import exp, log
-from ..tables.columns import Columns
-from ..tables.schema import BOX, LARGEST_COORDINATE
+from ..support import arrays
+from ..tables import Columns, schema
 from .facts import ROOM, SWAP, Extents, Geometry, Offsets, PairMeasure, Places, Rows, Slip, swapped
 
 if TYPE_CHECKING:
@@ -92,7 +91,7 @@ def _areas(truth: Boxes, predictions: Boxes) -> tuple[np.ndarray, np.ndarray, np
 
 def prepared(table: Columns) -> np.ndarray:
     """The boxes of a side, (4, N); a table without rows may lack their columns."""
-    return np.stack([table[name] if name in table else np.zeros(0) for name in BOX])
+    return np.stack([table[name] if name in table else np.zeros(0) for name in schema.BOX])
 
 
 def _of_pairs(measure: Callable[[Boxes, Boxes], np.ndarray]) -> PairMeasure:
@@ -126,13 +125,13 @@ def reach(truth: np.ndarray, predictions: np.ndarray, least: float) -> tuple[Ext
 
 def place(rows: Rows) -> Places:
     """The middles of boxes, px."""
-    x, y, w, h = (rows[name] for name in BOX)
+    x, y, w, h = (rows[name] for name in schema.BOX)
     return x + w / 2, y + h / 2
 
 
 def outline(rows: Rows) -> np.ndarray:
     """The corners of boxes (N, 4, 2), px."""
-    left, top, w, h = (rows[name] for name in BOX)
+    left, top, w, h = (rows[name] for name in schema.BOX)
     right, bottom = left + w, top + h
     return np.stack(
         [np.stack(corner, axis=1) for corner in ((left, top), (right, top), (right, bottom), (left, bottom))], axis=1
@@ -153,7 +152,7 @@ def _offsets(truth: Rows, predictions: Rows) -> np.ndarray:
     (x, y), (true_x, true_y) = place(predictions), place(truth)
     true, claimed = (np.stack([rows["w"], rows["h"]], axis=1) for rows in (truth, predictions))
     known = (true > 0) & (claimed > 0)  # after matching by distance, a box may be flat
-    logarithms = np.where(known, log(np.where(known, claimed, 1)) - log(np.where(known, true, 1)), np.nan)
+    logarithms = np.where(known, arrays.log(np.where(known, claimed, 1)) - arrays.log(np.where(known, true, 1)), np.nan)
     return np.column_stack([x - true_x, y - true_y, logarithms])[:, None]
 
 
@@ -170,13 +169,13 @@ def _moved(predictions: pd.DataFrame, offset: np.ndarray) -> pd.DataFrame:
 def _shrunk(sizes: np.ndarray, logarithms: np.ndarray) -> np.ndarray:
     """Sizes (px) without the ratios of these logarithms, none larger than sizes may be."""
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        shrunk = sizes / exp(logarithms)
-    return np.clip(np.nan_to_num(shrunk), -LARGEST_COORDINATE, LARGEST_COORDINATE)
+        shrunk = sizes / arrays.exp(logarithms)
+    return np.clip(np.nan_to_num(shrunk), -schema.LARGEST_COORDINATE, schema.LARGEST_COORDINATE)
 
 
 def _told(offset: np.ndarray) -> np.ndarray:
     """Offsets (..., 4) with ratios instead of logarithms."""
-    return np.concatenate([offset[..., :2], exp(offset[..., 2:])], axis=-1)
+    return np.concatenate([offset[..., :2], arrays.exp(offset[..., 2:])], axis=-1)
 
 
 def _from_centres(boxes: pd.DataFrame) -> pd.DataFrame:
@@ -207,7 +206,7 @@ SWAPS: tuple[Slip, ...] = (
 OFFSETS = Offsets(["dx", "dy", "width_ratio", "height_ratio"], [""], _offsets, _moved, _told)
 BOXES = Geometry(
     "boxes",
-    tuple(BOX),
+    tuple(schema.BOX),
     prepared,
     _of_pairs(iou),
     reach,

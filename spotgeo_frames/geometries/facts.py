@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..tables.annotations import Annotations
-from ..tables.columns import Columns, as_numbers
-from ..tables.schema import SIDE_PREFIXES
+from ..tables import Annotations, Columns, as_numbers, schema
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -173,7 +171,7 @@ class Rows:
 
 def sides_of_matches(matches: Any) -> tuple[Rows, Rows]:
     """The columns of the truths and of the predictions of a match table, without their prefixes."""
-    truth, predictions = (Rows(matches, prefix) for prefix in SIDE_PREFIXES)
+    truth, predictions = (Rows(matches, prefix) for prefix in schema.SIDE_PREFIXES)
     return truth, predictions
 
 

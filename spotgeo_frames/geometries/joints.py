@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..tables.columns import Columns, as_numbers
+from ..tables import Columns, as_numbers
 from .facts import ROOM, Extents, Geometry, Places
 from .points import POINTS, centres
 from .points import measure as measure_px

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..tables.schema import SIDE_PREFIXES, registered_name
+from ..tables import schema
 from .boxes import BOXES
 from .facts import SWAP, Extents, Geometry, Offsets, Places, Rows, difference
 from .registered import REGISTERED
@@ -48,7 +48,7 @@ def geometry_of(columns: Any, prefix: str = "") -> Geometry:
 
     `prefix` is that of a match table's columns. Raises InputError where two registered geometries fit equally well.
     """
-    name = registered_name(columns, prefix)
+    name = schema.registered_name(columns, prefix)
     if name is not None:
         return REGISTERED[name]
     return BOXES if BOXES.is_of(columns, prefix) else POINTS
@@ -73,7 +73,7 @@ def with_places(matches: pd.DataFrame) -> pd.DataFrame:
     They are null where it knows no middle.
     """
     places: dict[str, np.ndarray] = {}
-    for prefix in SIDE_PREFIXES:
+    for prefix in schema.SIDE_PREFIXES:
         if geometry_of(matches, prefix).given is not None and not POINTS.is_of(matches, prefix):
             places |= dict(zip((f"{prefix}x", f"{prefix}y"), centres(matches, prefix), strict=True))
     return matches.assign(**places) if places else matches
@@ -81,7 +81,7 @@ def with_places(matches: pd.DataFrame) -> pd.DataFrame:
 
 def offsets(matches: Any) -> Places:
     """Predicted minus true x and y of the middles of every row of a match table; null unless TP."""
-    (true_x, true_y), (x, y) = (centres(matches, prefix) for prefix in SIDE_PREFIXES)
+    (true_x, true_y), (x, y) = (centres(matches, prefix) for prefix in schema.SIDE_PREFIXES)
     return x - true_x, y - true_y
 
 

@@ -14,19 +14,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..support.arrays import exp, grouped, row_keys
-from ..support.errors import InputError
-from ..tables.annotations import Annotations
-from ..tables.columns import Columns, as_numbers
-from ..tables.provenance import source
-from ..tables.messages import counted, first_keys, missing
-from ..tables.schema import BOX, OBJECT_KEY, PREFIXES, SIDE_PREFIXES, measure_of
+from ..support import InputError, arrays
+from ..tables import Annotations, Columns, as_numbers, messages, provenance, schema
 from . import boxes
 from .boxes import BOXES, Boxes
 from .facts import Geometry, Offsets, Rows, difference
 from .joints import COCO_SIGMAS, labelled_joints
 
-POSE_BOX = {f"box_{side}": side for side in BOX}
+POSE_BOX = {f"box_{side}": side for side in schema.BOX}
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,9 +43,10 @@ def whole_poses(
     poses = _poses(truth, list(sigmas), labelled_joints(truth.objects)), _poses(predictions, list(sigmas))
     several = poses[0].objects["area"].isna().to_numpy()
     if several.any():
-        problem = f"{counted(int(several.sum()), 'object')} listed with several areas; one for all its rows is needed"
-        keys = first_keys(poses[0].objects, several, OBJECT_KEY)
-        raise InputError(f"{source(truth.objects, 'truth')}: column area: {problem}: {keys}")
+        listed = messages.counted(int(several.sum()), "object")
+        problem = f"{listed} listed with several areas; one for all its rows is needed"
+        keys = messages.first_keys(poses[0].objects, several, schema.OBJECT_KEY)
+        raise InputError(f"{provenance.source(truth.objects, 'truth')}: column area: {problem}: {keys}")
     return poses
 
 
@@ -58,8 +54,9 @@ def check_pose_scores(poses: Columns, name: str) -> None:
     """Raises InputError if joints of one pose have different scores, which leaves the pose without any."""
     several = np.isnan(as_numbers(poses["score"]))
     if several.any():
-        keys = first_keys(poses, several, OBJECT_KEY)
-        problem = f"{counted(int(several.sum()), 'pose')} listed with several scores; one for all its joints is needed"
+        keys = messages.first_keys(poses, several, schema.OBJECT_KEY)
+        listed = messages.counted(int(several.sum()), "pose")
+        problem = f"{listed} listed with several scores; one for all its joints is needed"
         raise InputError(f"{name}: column score: {problem}: {keys}")
 
 
@@ -67,20 +64,20 @@ def _problems(truth: pd.DataFrame, predictions: pd.DataFrame, named: Mapping[Any
     """The problems that keep poses from being compared by OKS; `named` has the sigmas by joint."""
     import pandas as pd
 
-    from ..tables.checks import size_problems
+    from ..tables import checks
 
     problems = []
     for name, table in (("truth", truth), ("predictions", predictions)):
         if "joint" not in table:
             why = "OKS needs keypoints, one row a joint"
-            problems.append(missing(source(table, name), "joint", table.columns, why))
+            problems.append(messages.missing(provenance.source(table, name), "joint", table.columns, why))
             continue
         unknown = [str(joint) for joint in table["joint"].unique() if joint not in named]
         if unknown:
             problem = f"column joint: there is no sigma for {', '.join(unknown)}; give sigmas={{joint: sigma}}"
-            problems.append(f"{source(table, name)}: {problem}")
-    name = source(truth, "truth")
-    problems += size_problems(truth, "area", name, "OKS needs the size of each object, px²")
+            problems.append(f"{provenance.source(table, name)}: {problem}")
+    name = provenance.source(truth, "truth")
+    problems += checks.size_problems(truth, "area", name, "OKS needs the size of each object, px²")
     return problems + [
         f"{name}: column {column} is of type {truth[column].dtype}; numbers are needed"
         for column in POSE_BOX
@@ -93,7 +90,7 @@ def _poses(side: Annotations, joints: list[Any], labelled: np.ndarray | None = N
     import pandas as pd
 
     objects = side.objects
-    pose, first = grouped(row_keys(objects, OBJECT_KEY))
+    pose, first = arrays.grouped(arrays.row_keys(objects, schema.OBJECT_KEY))
     # From the order of keys to that of the file, which is the order of first rows.
     order = np.argsort(first)
     pose, first = np.argsort(order)[pose], first[order]
@@ -103,7 +100,7 @@ def _poses(side: Annotations, joints: list[Any], labelled: np.ndarray | None = N
     places[joint, :, pose] = objects[["x", "y"]].to_numpy()
     if labelled is not None:
         places[joint[~labelled], :, pose[~labelled]] = np.nan
-    table = objects[OBJECT_KEY].take(first).reset_index(drop=True)
+    table = objects[schema.OBJECT_KEY].take(first).reset_index(drop=True)
     named = dict(zip(pose_columns(joints), places.reshape(2 * len(joints), len(first)), strict=True))
     table = table.assign(**_box(objects, pose, first), **_common(objects, pose, first), **named)
     table.attrs = objects.attrs
@@ -123,7 +120,7 @@ def _box(objects: pd.DataFrame, pose: np.ndarray, first: np.ndarray) -> dict[str
         return around
     given = objects[list(POSE_BOX)].take(first).to_numpy(np.float64, na_value=np.nan)
     known = np.isfinite(given).all(axis=1)
-    return {side: np.where(known, values, around[side]) for side, values in zip(BOX, given.T, strict=True)}
+    return {side: np.where(known, values, around[side]) for side, values in zip(schema.BOX, given.T, strict=True)}
 
 
 def _common(objects: pd.DataFrame, pose: np.ndarray, first: np.ndarray) -> dict[str, pd.Series]:
@@ -131,7 +128,7 @@ def _common(objects: pd.DataFrame, pose: np.ndarray, first: np.ndarray) -> dict[
     import pandas as pd
 
     columns = {}
-    for column in objects.columns.difference([*OBJECT_KEY, *OF_JOINTS, *BOX, *POSE_BOX], sort=False):
+    for column in objects.columns.difference([*schema.OBJECT_KEY, *OF_JOINTS, *schema.BOX, *POSE_BOX], sort=False):
         values = objects[column].reset_index(drop=True)
         values = values.astype("boolean") if pd.api.types.is_bool_dtype(values.dtype) else values
         of_first = values.take(first[pose]).reset_index(drop=True)
@@ -152,14 +149,14 @@ def pose_columns(joints: Iterable[Any]) -> list[str]:
 
 def pose_joints(matches: Any) -> list[str]:
     """The joints of a match table of whole poses, those with an x and a y on both sides; none in other tables."""
-    if measure_of(matches) == "distance" or matches.attrs.get("rule", "oks") != "oks":
+    if schema.measure_of(matches) == "distance" or matches.attrs.get("rule", "oks") != "oks":
         return []
-    x = f"{PREFIXES['truth']}x_"
+    x = f"{schema.PREFIXES['truth']}x_"
     named = [column.removeprefix(x) for column in map(str, matches.columns) if column.startswith(x)]
     return [
         joint
         for joint in named
-        if all(f"{side}{column}" in matches for side in SIDE_PREFIXES for column in pose_columns([joint]))
+        if all(f"{side}{column}" in matches for side in schema.SIDE_PREFIXES for column in pose_columns([joint]))
     ]
 
 
@@ -193,7 +190,7 @@ def oks(
         dx, dy = (np.where(any_labelled, predictions[..., axis] - truth[..., axis], outside[axis]) for axis in (0, 1))
         exponents = (dx * dx + dy * dy) / variances / (area[:, None] + np.spacing(1)) / 2
     counted = labelled | ~any_labelled
-    near = np.where(counted & ~np.isnan(exponents), exp(-exponents), 0.0)
+    near = np.where(counted & ~np.isnan(exponents), arrays.exp(-exponents), 0.0)
     return near.sum(axis=1) / np.count_nonzero(counted, axis=1)
 
 
@@ -240,7 +237,7 @@ def poses_of(sigmas: Mapping[Any, float] = COCO_SIGMAS) -> Geometry:
     measured, moved = partial(_offsets, joints=joints), partial(_moved, joints=joints)
     return Geometry(
         "poses",
-        (*BOX, *pose_columns(joints)),
+        (*schema.BOX, *pose_columns(joints)),
         partial(_prepared, joints=joints),
         partial(_measure, sigmas=np.array([*sigmas.values()])),
         columns_of_tables=("x", "y", "joint"),

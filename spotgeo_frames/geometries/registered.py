@@ -13,10 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..support.errors import InputError
-from ..tables.columns import Columns, as_numbers, dataframe_of
-from ..tables.messages import first_keys, listed
-from ..tables.schema import BOX, FRAME_KEY, OWN_COLUMNS, REGISTERED_COLUMNS
+from ..support import InputError
+from ..tables import Columns, as_numbers, dataframe_of, messages, schema
 from .facts import ROOM, Extents, Geometry, Offsets, Places, Rows, Slip, swapped
 
 if TYPE_CHECKING:
@@ -125,8 +123,10 @@ def geometry(
     """
     if columns is None:
         if name not in REGISTERED:
-            raise InputError(f"geometry: there is no geometry {name} to take out; there are {listed(REGISTERED)}")
-        del REGISTERED[name], REGISTERED_COLUMNS[name]
+            raise InputError(
+                f"geometry: there is no geometry {name} to take out; there are {messages.listed(REGISTERED)}"
+            )
+        del REGISTERED[name], schema.REGISTERED_COLUMNS[name]
         return
     _check(name, columns, locals())
     function, word = (similarity, "similarity") if distance is None else (distance, "distance")
@@ -216,7 +216,7 @@ def _row(table: Columns, row: int) -> str:
     """The key of a row as text."""
     marked = np.zeros(len(table), bool)
     marked[row] = True
-    return first_keys(table, marked, [*FRAME_KEY, "object", "joint"])
+    return messages.first_keys(table, marked, [*schema.FRAME_KEY, "object", "joint"])
 
 
 class Given(NamedTuple):
@@ -235,7 +235,7 @@ class Given(NamedTuple):
 
     def registered(self) -> Geometry:
         """Registers the geometry, also in a process that gets it from another, and returns it."""
-        REGISTERED_COLUMNS[self.name] = self.columns
+        schema.REGISTERED_COLUMNS[self.name] = self.columns
         REGISTERED[self.name] = made = _made(self)
         return made
 
@@ -366,7 +366,9 @@ def _check(name: str, columns: Any, given: Mapping[str, Any]) -> None:
     texts = [] if isinstance(columns, str) or not isinstance(columns, Sequence) else list(columns)
     if not texts or not all(isinstance(column, str) for column in texts) or len({*texts}) < len(texts):
         problems.append(f"columns is {columns!r}; a list of names is needed, each once")
-    taken = [column for column in texts if column not in BOX and (column in OWN_COLUMNS or not column.strip())]
+    taken = [
+        column for column in texts if column not in schema.BOX and (column in schema.OWN_COLUMNS or not column.strip())
+    ]
     problems += [f"column {column!r} has a meaning of its own; give another name" for column in taken]
     if (given["distance"] is None) == (given["similarity"] is None):
         problems.append("either distance= or similarity= is needed, a function of truths and predictions")
@@ -397,7 +399,10 @@ def _check_new(given: Given) -> None:
     """Raises InputError if another geometry has this name or these columns."""
     if given.name in BUILT_IN:
         raise InputError(f"geometry: {given.name} is built in; give another name")
-    sets = {name: {*columns} for name, columns in REGISTERED_COLUMNS.items()} | {"points": {*"xy"}, "boxes": {*BOX}}
+    sets = {name: {*columns} for name, columns in schema.REGISTERED_COLUMNS.items()} | {
+        "points": {*"xy"},
+        "boxes": {*schema.BOX},
+    }
     same = [name for name, columns in sets.items() if columns == {*given.columns} and name != given.name]
     if same:
         raise InputError(f"geometry: {same[0]} has these columns already ({', '.join(given.columns)})")

@@ -7,13 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..support.arrays import added_at, distinct, grouped, locate, ordinals, row_keys
-from ..support.errors import InputError
-from ..tables.annotations import SideColumns
-from ..tables.columns import Columns, first_values
-from ..tables.provenance import source
-from ..tables.messages import MOST_NAMED, counted, first_keys
-from ..tables.schema import FRAME_KEY
+from ..support import InputError, arrays
+from ..tables import Columns, SideColumns, first_values, messages, provenance, schema
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +30,7 @@ def category_codes(truth: Columns, predictions: Columns) -> list[np.ndarray | No
 
     columns = [pd.Series(side["category"], copy=False) for side in (truth, predictions)]
     problems = [
-        f"{source(table, name)}: column category: {counted(int(column.isna().sum()), 'row')} null"
+        f"{provenance.source(table, name)}: column category: {messages.counted(int(column.isna().sum()), 'row')} null"
         for name, table, column in zip(("truth", "predictions"), (truth, predictions), columns, strict=True)
         if column.isna().any()
     ]
@@ -52,7 +47,7 @@ def category_codes(truth: Columns, predictions: Columns) -> list[np.ndarray | No
     if len(kinds) == 2:
         raise InputError(types_differ("category", truth, predictions, plain))
     try:
-        codes, _ = ordinals(plain)
+        codes, _ = arrays.ordinals(plain)
     except TypeError as error:
         raise InputError(f"column category: its values cannot be compared: {error}") from None
     return [
@@ -62,9 +57,10 @@ def category_codes(truth: Columns, predictions: Columns) -> list[np.ndarray | No
 
 def check_no_bytes(values: Sequence[pd.Series], truth: Columns, predictions: Columns) -> None:
     """Raises InputError if categories are bytes, which equal no text."""
+    problem = "its values are bytes; make them text (decode them) or numbers"
     problems = [
-        f"{source(table, name)}: column category: its values are bytes; make them text (decode them) or numbers"
-        for name, table, column in zip(("truth", "predictions"), (truth, predictions), values, strict=True)
+        f"{provenance.source(rows, name)}: column category: {problem}"
+        for name, rows, column in zip(("truth", "predictions"), (truth, predictions), values, strict=True)
         if holds_bytes(column)
     ]
     if problems:
@@ -86,8 +82,8 @@ def holds_bytes(values: pd.Series) -> bool:
 def types_differ(column: str, truth: Columns, predictions: Columns, values: Sequence[Any]) -> str:
     """The problem of a column whose values are of other types on the two sides; names such as 007 are a cause."""
     problem = (
-        f"{source(predictions, 'predictions')}: column {column} is {values[1].dtype}, and in "
-        f"{source(truth, 'truth')} it is {values[0].dtype}; make them the same"
+        f"{provenance.source(predictions, 'predictions')}: column {column} is {values[1].dtype}, and in "
+        f"{provenance.source(truth, 'truth')} it is {values[0].dtype}; make them the same"
     )
     names = [_zero_led(of) for of in values]
     if (names[0] is None) == (names[1] is None):
@@ -128,7 +124,7 @@ def check_types(truth: SideColumns, predictions: SideColumns) -> None:
         for noun, table in (("frames", side.frames), ("sequences", side.sequences)):
             if table is not None and len(table) and table["sequence"].dtype != told:
                 problem = f"column sequence is {told}, and in its {noun} table {table['sequence'].dtype}"
-                problems.append(f"{source(side.objects, name)}: {problem}")
+                problems.append(f"{provenance.source(side.objects, name)}: {problem}")
     if problems:
         raise InputError(problems)
 
@@ -138,13 +134,13 @@ def check_sequences(truth: SideColumns, predictions: SideColumns) -> None:
     have = [(side.objects if side.frames is None else side.frames)["sequence"] for side in (truth, predictions)]
     if not (len(have[0]) and len(have[1])) or have[0][0] == have[1][0]:
         return
-    codes, _ = ordinals(have)
-    values = [distinct(code)[0] for code in codes]
-    if np.all(locate(values[0], values[1]) < 0):
+    codes, _ = arrays.ordinals(have)
+    values = [arrays.distinct(code)[0] for code in codes]
+    if np.all(arrays.locate(values[0], values[1]) < 0):
         names = [first_values(column, 4) for column in have]
         listed = [", ".join([*first[:3], "..."] if len(first) > 3 else first) for first in names]
         raise InputError(
-            f"{source(predictions.objects, 'predictions')}: shares no sequence with the truth; "
+            f"{provenance.source(predictions.objects, 'predictions')}: shares no sequence with the truth; "
             f"it has {listed[1]} and the truth has {listed[0]}"
         )
 
@@ -152,14 +148,14 @@ def check_sequences(truth: SideColumns, predictions: SideColumns) -> None:
 def check_coverage(tables: Mapping[str, Columns], keys: Mapping[str, np.ndarray]) -> None:
     """Raises InputError if objects lie outside the frames tables, or predictions do not cover the truth's frames."""
     problems: list[str] = []
-    names = {side: source(tables[side], side) for side in ("truth", "predictions")}
-    listed = {name: distinct(keys[name])[0] for name in ("truth frames", "predictions frames") if name in keys}
+    names = {side: provenance.source(tables[side], side) for side in ("truth", "predictions")}
+    listed = {name: arrays.distinct(keys[name])[0] for name in ("truth frames", "predictions frames") if name in keys}
 
     def refuse(side: str, table: str, within: str, noun: str, problem: str) -> None:
-        outside = locate(listed[within], keys[table]) < 0
+        outside = arrays.locate(listed[within], keys[table]) < 0
         if outside.any():
-            text = first_keys(tables[table], outside, FRAME_KEY)
-            problems.append(f"{names[side]}: {counted(int(outside.sum()), noun)} {problem}: {text}")
+            text = messages.first_keys(tables[table], outside, schema.FRAME_KEY)
+            problems.append(f"{names[side]}: {messages.counted(int(outside.sum()), noun)} {problem}: {text}")
 
     for side in names:
         if f"{side} frames" in listed:
@@ -187,10 +183,10 @@ def unknown_sequences(listed: Columns, has_truth: np.ndarray, n_predicted: np.nd
     """
     if has_truth[n_predicted > 0].all():  # as nearly always, and found out at once
         return None
-    sequence, first = grouped(row_keys(listed, ["sequence"]))
-    n_known, n_claimed = (added_at(sequence, counts, len(first)) for counts in (has_truth, n_predicted))
+    sequence, first = arrays.grouped(arrays.row_keys(listed, ["sequence"]))
+    n_known, n_claimed = (arrays.added_at(sequence, counts, len(first)) for counts in (has_truth, n_predicted))
     alone = np.flatnonzero((n_known == 0) & (n_claimed > 0))
     if not len(alone):
         return None
-    names = first_values(listed.take(first[alone])["sequence"], MOST_NAMED + 1)
+    names = first_values(listed.take(first[alone])["sequence"], messages.MOST_NAMED + 1)
     return Unknown(len(alone), names, int(n_claimed[alone].sum()))

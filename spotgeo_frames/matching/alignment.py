@@ -16,11 +16,9 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from ..geometries.joints import labelled_joints
-from ..support.arrays import added_at, distinct, frame_keys, grouped, in_order, locate, ordinals, row_keys, stable_order
-from ..tables.annotations import Annotations, SideColumns, side_columns
-from ..tables.columns import Columns, joined
-from ..tables.schema import FRAME_KEY
+from ..geometries import labelled_joints
+from ..support import arrays
+from ..tables import Annotations, Columns, SideColumns, joined, schema, side_columns
 from .agreement import Unknown, category_codes, check_coverage, check_sequences, check_types, unknown_sequences
 
 FrameRule = Literal["truth", "union", "labelled"]
@@ -64,7 +62,9 @@ class Aligned(NamedTuple):
 
         def name(position: int) -> str:
             return ", ".join(
-                f"{key} {self.frames[key][first + position]}" for key in (*FRAME_KEY, "joint") if key in self.frames
+                f"{key} {self.frames[key][first + position]}"
+                for key in (*schema.FRAME_KEY, "joint")
+                if key in self.frames
             )
 
         return name
@@ -97,7 +97,7 @@ def align(
         "predictions frames": predictions.frames if frames != "labelled" else None,
     }
     tables = {name: table for name, table in given.items() if table is not None}
-    keys = dict(zip(tables, frame_keys(list(tables.values())), strict=True))
+    keys = dict(zip(tables, arrays.frame_keys(list(tables.values())), strict=True))
     kept = _in_labelled_frames(keys) if frames == "labelled" else None
     if kept is not None:
         tables["predictions"] = tables["predictions"].filter(kept)
@@ -108,7 +108,7 @@ def align(
     listed, listed_keys = _list_frames([tables[name] for name in ruling], [keys[name] for name in ruling])
     if truth.frames is not None:
         listed = _with_attributes(listed, listed_keys, truth.frames, keys["truth frames"])
-    places = {name: locate(listed_keys, of_rows) for name, of_rows in keys.items()}
+    places = {name: arrays.locate(listed_keys, of_rows) for name, of_rows in keys.items()}
     unknown = None if may_be_disjoint else _unknown(listed, places)
     objects = [tables["truth"], tables["predictions"]]
     positions = [places["truth"], places["predictions"]]
@@ -143,7 +143,7 @@ def labelled_only(truth: Annotations, predictions: Annotations) -> tuple[Annotat
     check_types(known, found)
     tables = {"truth": known.objects, "predictions": found.objects}
     tables |= {} if known.frames is None else {"truth frames": known.frames}
-    kept = _in_labelled_frames(dict(zip(tables, frame_keys(list(tables.values())), strict=True)))
+    kept = _in_labelled_frames(dict(zip(tables, arrays.frame_keys(list(tables.values())), strict=True)))
     left = predictions.objects[kept] if len(kept) else predictions.objects
     return Annotations(left.reset_index(drop=True), None, predictions.sequences), int(np.count_nonzero(~kept))
 
@@ -151,7 +151,7 @@ def labelled_only(truth: Annotations, predictions: Annotations) -> tuple[Annotat
 def _in_labelled_frames(keys: Mapping[str, np.ndarray]) -> np.ndarray:
     """Marks the predictions that lie in a frame in which the truth has rows, or that its frames table lists."""
     known = [keys[name] for name in ("truth", "truth frames") if name in keys]
-    return locate(distinct(np.concatenate(known))[0], keys["predictions"]) >= 0
+    return arrays.locate(arrays.distinct(np.concatenate(known))[0], keys["predictions"]) >= 0
 
 
 def _unknown(listed: Columns, places: Mapping[str, np.ndarray]) -> Unknown | None:
@@ -189,9 +189,9 @@ def drop_empty_joints(aligned: Aligned) -> Aligned:
         return aligned
     import pandas as pd
 
-    frame, first = grouped(row_keys(aligned.frames, FRAME_KEY))
+    frame, first = arrays.grouped(arrays.row_keys(aligned.frames, schema.FRAME_KEY))
     kept = counts > 0
-    kept[first[added_at(frame, counts, len(first)) == 0]] = True
+    kept[first[arrays.added_at(frame, counts, len(first)) == 0]] = True
     joint = pd.Series(aligned.frames["joint"], copy=False).where(counts > 0).array
     frames = aligned.frames.assign({"joint": joint}).filter(kept)
     place = np.cumsum(kept) - 1
@@ -206,30 +206,30 @@ def sequence_attributes(aligned: Aligned, sequences: Any) -> dict[str, Any]:
     """The attributes of each of these sequences, by name; null where the truth's table of sequences lacks one."""
     if aligned.sequences is None:
         return {}
-    (listed, known), _ = ordinals([sequences, aligned.sequences["sequence"]])
+    (listed, known), _ = arrays.ordinals([sequences, aligned.sequences["sequence"]])
     return _attributes(aligned.sequences, ["sequence"], known, listed)
 
 
 def _list_frames(tables: Sequence[Columns], keys: Sequence[np.ndarray]) -> tuple[Columns, np.ndarray]:
     """The distinct (sequence, frame) of the tables in order, and their keys."""
-    firsts = [distinct(key) for key in keys]
+    firsts = [arrays.distinct(key) for key in keys]
     # Usually the first table has all frames of the others.
-    if len(firsts[0][0]) and all(np.all(locate(firsts[0][0], values) >= 0) for values, _ in firsts[1:]):
+    if len(firsts[0][0]) and all(np.all(arrays.locate(firsts[0][0], values) >= 0) for values, _ in firsts[1:]):
         tables, firsts = tables[:1], firsts[:1]
     parts = [
-        Columns({column: table[column].take(rows) for column in FRAME_KEY})
+        Columns({column: table[column].take(rows) for column in schema.FRAME_KEY})
         for table, (_, rows) in zip(tables, firsts, strict=True)
     ]
     if len(parts) == 1:
         return parts[0], firsts[0][0]
-    listed_keys, rows = distinct(np.concatenate([values for values, _ in firsts]))
+    listed_keys, rows = arrays.distinct(np.concatenate([values for values, _ in firsts]))
     filled = [part for part in parts if len(part)] or parts[:1]
-    return Columns({name: joined([part[name] for part in filled]) for name in FRAME_KEY}).take(rows), listed_keys
+    return Columns({name: joined([part[name] for part in filled]) for name in schema.FRAME_KEY}).take(rows), listed_keys
 
 
 def _with_attributes(listed: Columns, listed_keys: np.ndarray, frames: Columns, keys: np.ndarray) -> Columns:
     """Adds the attributes of the frames table; they are null for frames that it does not list."""
-    return listed.assign(_attributes(frames, FRAME_KEY, keys, listed_keys))
+    return listed.assign(_attributes(frames, schema.FRAME_KEY, keys, listed_keys))
 
 
 def _attributes(table: Columns, key: Sequence[str], keys: np.ndarray, wanted: np.ndarray) -> dict[str, Any]:
@@ -242,8 +242,8 @@ def _attributes(table: Columns, key: Sequence[str], keys: np.ndarray, wanted: np
         return {}
     import pandas as pd
 
-    values, rows = distinct(keys)
-    position = locate(values, wanted)
+    values, rows = arrays.distinct(keys)
+    position = arrays.locate(values, wanted)
     index = np.where(position < 0, -1, rows[position]) if len(rows) else position
     taken = {}
     for column in attributes:
@@ -260,25 +260,25 @@ def _split_joints(
     """The (frame, joint) pairs that occur, with frames without joints; and each row's position in that list."""
     import pandas as pd
 
-    codes, span = ordinals([truth_joints, predicted_joints])
+    codes, span = arrays.ordinals([truth_joints, predicted_joints])
     without = np.setdiff1d(np.arange(len(listed)), np.concatenate(positions))
     keys = [position * (span + 1) + code for position, code in zip(positions, codes, strict=True)]
     all_keys = np.concatenate([*keys, without * (span + 1) + span])
-    units, rows = distinct(all_keys)
+    units, rows = arrays.distinct(all_keys)
     filled = [joints for joints in (truth_joints, predicted_joints) if len(joints)] or [truth_joints]
     joints = pd.Series(joined(filled), copy=False)
     joints = joints.astype("Int64") if joints.dtype == np.int64 else joints
     split = listed.take(units // (span + 1))
     of_unit = joints.reindex(np.where(rows < len(joints), rows, -1)).array
-    attributes = {name: split[name] for name in split if name not in FRAME_KEY}
-    split = split.select(FRAME_KEY).assign({"joint": of_unit} | attributes)
-    return split, [locate(units, key) for key in keys]
+    attributes = {name: split[name] for name in split if name not in schema.FRAME_KEY}
+    split = split.select(schema.FRAME_KEY).assign({"joint": of_unit} | attributes)
+    return split, [arrays.locate(units, key) for key in keys]
 
 
 def side_of(table: Columns, row: np.ndarray, position: np.ndarray, category: np.ndarray | None, n_frames: int) -> Side:
     """Makes a side of rows and their frames, sorted by frame; `row` is each row's position in the given table."""
-    if not in_order(position):
-        order = stable_order(position, n_frames)
+    if not arrays.in_order(position):
+        order = arrays.stable_order(position, n_frames)
         table, row, position = table.take(order), row[order], position[order]
         category = category if category is None else category[order]
     counts = np.bincount(position, minlength=n_frames)

@@ -16,8 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..support.arrays import chunks, distinct, grouped, positions, ranges
-from ..support.memory import check_at_hand
+from ..support import arrays, memory
 from .solver import assignment_solver
 
 # Where two costs differ by less than this share of the largest cost, the solver decides, since it rounds itself.
@@ -97,8 +96,8 @@ def _by_component(
     is_open[component[contested]] = True
     pairs = np.flatnonzero(is_open[component])
     pairs = pairs[np.argsort(component[pairs], kind="stable")]
-    opened, first = distinct(component[pairs])
-    of_pair = positions(component[pairs], opened, first)
+    opened, first = arrays.distinct(component[pairs])
+    of_pair = arrays.positions(component[pairs], opened, first)
     units = np.arange(len(opened))
     rows, columns = (numbered(end[pairs], of_pair, units) for end in (near.row, near.column))
     ends = rows.starts[of_pair] + rows.in_component, columns.starts[of_pair] + columns.in_component
@@ -182,13 +181,13 @@ def solve(near: Entries, far: np.ndarray) -> np.ndarray:
     matrix needs more memory than is at hand.
     """
     frame = near.frame()
-    frames, first_of_frame = distinct(frame)
-    number = positions(frame, frames, first_of_frame)
+    frames, first_of_frame = arrays.distinct(frame)
+    number = arrays.positions(frame, frames, first_of_frame)
     n_rows, n_columns = np.diff(near.row_starts)[frames], np.diff(near.column_starts)[frames]
     row, column = near.row - near.row_starts[frame], near.column - near.column_starts[frame]
     sizes = n_rows * n_columns
     chosen = np.zeros(len(frame), bool)
-    for first, last in chunks(sizes, CELLS_AT_ONCE):
+    for first, last in arrays.chunks(sizes, CELLS_AT_ONCE):
         if sizes[first] > CELLS_AT_ONCE:
             _check_memory(near.name(int(frames[first])), int(n_rows[first]), int(n_columns[first]))
         part = slice(*np.searchsorted(number, [first, last]))
@@ -205,7 +204,7 @@ def solve(near: Entries, far: np.ndarray) -> np.ndarray:
 def _check_memory(name: str, n_rows: int, n_columns: int) -> None:
     """Raises InputError if the matrix of a frame, or of what `name` names, needs more memory than is at hand."""
     cell_bytes = CELL_BYTES + (COPIED_BYTES if n_rows > n_columns else 0)
-    check_at_hand(name, f"assigning {n_rows:,} objects to {n_columns:,}", n_rows * n_columns * cell_bytes)
+    memory.check_at_hand(name, f"assigning {n_rows:,} objects to {n_columns:,}", n_rows * n_columns * cell_bytes)
 
 
 def plain(near: Entries, blur: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -296,7 +295,7 @@ def _cheapest_cycle(cost: np.ndarray) -> np.ndarray:
 
 def components_of(row: np.ndarray, column: np.ndarray) -> np.ndarray:
     """Numbers the components of pairs from 0 on; returns that of each pair."""
-    (rows, first_row), (columns, first_column) = grouped(row), grouped(column)
+    (rows, first_row), (columns, first_column) = arrays.grouped(row), arrays.grouped(column)
     columns = columns + len(first_row)
     label = np.arange(len(first_row) + len(first_column))
     while True:
@@ -322,8 +321,8 @@ def numbered(end: np.ndarray, component: np.ndarray, group: np.ndarray) -> Numbe
 
     `end` is the row of each pair and `component` its component; `group` is the component of each unit.
     """
-    position, first = grouped(end)
+    position, first = arrays.grouped(end)
     sizes = np.bincount(component[first])
     in_component = np.empty(len(first), np.int64)
-    in_component[np.argsort(component[first], kind="stable")] = ranges(np.zeros_like(sizes), sizes)[1]
+    in_component[np.argsort(component[first], kind="stable")] = arrays.ranges(np.zeros_like(sizes), sizes)[1]
     return Numbered(in_component[position], np.concatenate([[0], np.cumsum(sizes[group])]))

@@ -8,14 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..geometries.points import centres
-from ..support.errors import InputError
-from ..support.work import progress
-from ..tables.annotations import Annotations, as_side_columns
-from ..tables.columns import dataframe_of
-from ..tables.table_kinds import CALLER, same_kind_as
-from ..tables.match_tables import match_dataframe
-from ..tables.table import Table
+from ..geometries import centres
+from ..support import InputError, work
+from ..tables import Annotations, Table, as_side_columns, dataframe_of, match_dataframe, table_kinds
 from .alignment import Aligned, FrameRule, Side
 from .crowds import without_crowds
 from .left_out import left_out
@@ -31,7 +26,7 @@ if TYPE_CHECKING:
 Matcher = Callable[[Any, Any], tuple[Any, Any]]
 
 
-@same_kind_as("truth")
+@table_kinds.same_kind_as("truth")
 def match_frames(
     truth: Annotations | Table,
     predictions: Annotations | Table,
@@ -105,7 +100,7 @@ def match_frames(
     both = compared(rule, *sides, frames)
     warning = left_out(both.aligned, rule)
     if warning is not None:
-        warnings.warn(warning, stacklevel=CALLER)
+        warnings.warn(warning, stacklevel=table_kinds.CALLER)
     counting = without_crowds(both, rule)
     aligned = counting.sides.aligned
     if not tables:
@@ -116,7 +111,7 @@ def match_frames(
     prepared = [rule.geometry.prepare(side.table) for side in (aligned.truth, aligned.predictions)]
     parts = []
     groups = list(_frame_groups(aligned, by_category=not tables))
-    for frame, *rows in progress(groups, "matching", "frame"):
+    for frame, *rows in work.progress(groups, "matching", "frame"):
         answer = matcher(*(of_side(of_frame) for of_side, of_frame in zip(given, rows, strict=True)))
         try:
             positions = _checked_answer(answer, *map(len, rows))

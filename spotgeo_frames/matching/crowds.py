@@ -14,12 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..support.errors import InputError
-from ..support.texts import plain_value
-from ..tables.columns import Columns, as_numbers
-from ..tables.provenance import source
-from ..tables.messages import counted, first_keys
-from ..tables.schema import FRAME_KEY
+from ..support import InputError, plain_value
+from ..tables import Columns, as_numbers, messages, provenance, schema
 from .alignment import Aligned, drop_empty_joints, select_rows
 from .pairs import Pairs, join_pairs
 from .rule import Compared, Rule
@@ -89,9 +85,9 @@ def crowd_flags(truth: Columns, why_null: str = "") -> np.ndarray:
     if wrong.any():
         example = plain_value(values[np.flatnonzero(wrong)[0]])
         shown = f"null{why_null}" if example is None else repr(example)
-        problem = f"{counted(int(wrong.sum()), 'row')} neither true nor false (1 or 0), such as {shown}"
-        keys = first_keys(truth, wrong, [*FRAME_KEY, "object", "joint"])
-        raise InputError(f"{source(truth, 'truth')}: column crowd: {problem}: {keys}")
+        problem = f"{messages.counted(int(wrong.sum()), 'row')} neither true nor false (1 or 0), such as {shown}"
+        keys = messages.first_keys(truth, wrong, [*schema.FRAME_KEY, "object", "joint"])
+        raise InputError(f"{provenance.source(truth, 'truth')}: column crowd: {problem}: {keys}")
     return numbers == 1
 
 

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..tables.columns import Columns, array_of, as_numbers
-from ..tables.schema import EMPTY, FILE_ORDER, FN, FP, PREFIXES, TP, frame_columns
+from ..tables import Columns, array_of, as_numbers, schema
 from .alignment import Aligned, sequence_attributes
 from .pairs import Pairs
 from .rule import Rule
@@ -38,10 +37,10 @@ def match_table(aligned: Aligned, pairs: Pairs, rule: Rule, carried: Collection[
     truth, predictions, frames = aligned.truth, aligned.predictions, aligned.frames
     n_rows, truth_row, predicted_row = _places(aligned, pairs)
     matched_row = predicted_row[pairs.prediction]
-    outcome = np.full(int(n_rows.sum()), EMPTY, np.int8)
-    outcome[truth_row] = FN
-    outcome[predicted_row] = FP
-    outcome[matched_row] = TP
+    outcome = np.full(int(n_rows.sum()), schema.EMPTY, np.int8)
+    outcome[truth_row] = schema.FN
+    outcome[predicted_row] = schema.FP
+    outcome[matched_row] = schema.TP
     measure = np.full(len(outcome), np.nan)
     measure[matched_row] = pairs.measure
 
@@ -50,24 +49,24 @@ def match_table(aligned: Aligned, pairs: Pairs, rule: Rule, carried: Collection[
     frame[np.cumsum(n_rows)[:-1]] = 1
     frame = np.cumsum(frame)
 
-    key = frame_columns(frames)
+    key = schema.frame_columns(frames)
     columns = {column: frames[column].take(frame) for column in key}
     columns |= {
         "outcome": outcome,
         **_measured(outcome, measure, rule),
         **_shared_category(aligned, truth_row, predicted_row, len(outcome), carried),
-        **_carried(truth.table, PREFIXES["truth"], truth_row, len(outcome), key, carried, rule.identity),
+        **_carried(truth.table, schema.PREFIXES["truth"], truth_row, len(outcome), key, carried, rule.identity),
         **_carried(
-            predictions.table, PREFIXES["predictions"], predicted_row, len(outcome), key, carried, rule.identity
+            predictions.table, schema.PREFIXES["predictions"], predicted_row, len(outcome), key, carried, rule.identity
         ),
     }
-    if _is_wanted(FILE_ORDER, carried):
+    if _is_wanted(schema.FILE_ORDER, carried):
         in_frame = np.arange(len(predictions.frame)) - predictions.starts[predictions.frame]
-        columns[FILE_ORDER] = _placed(in_frame, predicted_row, len(outcome))
+        columns[schema.FILE_ORDER] = _placed(in_frame, predicted_row, len(outcome))
     counts = {"frame_n_truth": truth.counts, "frame_n_predicted": predictions.counts}
-    attributes = {f"{PREFIXES['frames']}{column}": frames[column] for column in frames if column not in key}
+    attributes = {f"{schema.PREFIXES['frames']}{column}": frames[column] for column in frames if column not in key}
     of_sequences = sequence_attributes(aligned, frames["sequence"])
-    attributes |= {f"{PREFIXES['sequences']}{name}": values for name, values in of_sequences.items()}
+    attributes |= {f"{schema.PREFIXES['sequences']}{name}": values for name, values in of_sequences.items()}
     columns |= {name: values[frame] for name, values in counts.items() if _is_wanted(name, carried)}
     columns |= {name: _nullable(v).take(frame) for name, v in attributes.items() if _is_wanted(name, carried)}
     return Columns(columns, {**rule.notes, **aligned.notes})
@@ -82,8 +81,8 @@ def with_events(table: Columns, switch: np.ndarray, others: Mapping[str, np.ndar
     import pandas as pd
 
     outcome = table["outcome"]
-    matched = np.flatnonzero(outcome == TP)
-    event = np.where(outcome == EMPTY, -1, outcome)
+    matched = np.flatnonzero(outcome == schema.TP)
+    event = np.where(outcome == schema.EMPTY, -1, outcome)
     event[matched[switch]] = SWITCH
     added: dict[str, Any] = {"event": pd.Categorical.from_codes(event, dtype=pd.CategoricalDtype(EVENTS))}
     for name, marked in (others or {}).items():
@@ -143,15 +142,15 @@ def joined_categories(columns: Sequence[Any]) -> pd.Series:
     """
     import pandas as pd
 
-    from ..support.pandas_tables import as_text
-    from ..tables.checks import decoded
+    from ..support import pandas_tables
+    from ..tables import checks
 
     filled = [column for column in columns if len(column)] or columns
-    plain = [decoded(pd.Series(column, name="category", copy=False)) for column in filled]
+    plain = [checks.decoded(pd.Series(column, name="category", copy=False)) for column in filled]
     categories = pd.concat(plain, ignore_index=True)
     if all(pd.api.types.is_integer_dtype(column.dtype) for column in plain):
         return categories.astype("Int64")
-    return pd.Series(_nullable(array_of(as_text(categories))), copy=False)
+    return pd.Series(_nullable(array_of(pandas_tables.as_text(categories))), copy=False)
 
 
 def _is_wanted(name: str, carried: Collection[str] | None) -> bool:

@@ -7,10 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tables.columns import Columns, first_values
-from ..tables.provenance import source
-from ..tables.messages import MOST_NAMED, first_listed
-from ..tables.other_words import in_other_words, third_left_out
+from ..tables import Columns, first_values, messages, other_words, provenance
 from .agreement import Unknown
 from .alignment import Aligned
 from .rule import Rule
@@ -28,7 +25,7 @@ def left_out(aligned: Aligned, rule: Rule, *, of_part: bool = False) -> str | No
     truth, predictions = aligned.truth.table, aligned.predictions.table
     texts = [_flat(truth, predictions)] if rule.geometry.covered is not None else []
     if rule.measure is None and rule.registered is None:
-        texts += [third_left_out(side, source(side, name)) for name, side in _named(aligned)]
+        texts += [other_words.third_left_out(side, provenance.source(side, name)) for name, side in _named(aligned)]
     texts += [
         _degrees(aligned, rule),
         one_sided_categories(*(header_of(side, name) for name, side in _named(aligned))),
@@ -84,7 +81,7 @@ def one_sided_categories(truth: Header, predictions: Header) -> str | None:
     [lacks] = [name for name in sides if name != has]
     only = "truth has" if has == "truth" else "predictions have"
     text = f"categories are not compared, since only the {only} a column category"
-    found = in_other_words("category", sides[lacks].columns)
+    found = other_words.in_other_words("category", sides[lacks].columns)
     return f'{text}; if {found[0]} is that of the {lacks}, call tidy(table, category="{found[0]}")' if found else text
 
 
@@ -98,7 +95,7 @@ def apart_of_parts(truth: set[Any], predictions: set[Any]) -> str | None:
     if not truth or not predictions or not truth.isdisjoint(predictions):
         return None
     # Sets have no order of their own.
-    return apart_text([first_listed(map(repr, sorted(names, key=str))) for names in (truth, predictions)])
+    return apart_text([messages.first_listed(map(repr, sorted(names, key=str))) for names in (truth, predictions)])
 
 
 def classes_apart(aligned: Aligned) -> list[str] | None:
@@ -108,14 +105,17 @@ def classes_apart(aligned: Aligned) -> list[str] | None:
         return None
     if codes[0][0] == codes[1][0] or np.isin(codes[1], np.unique(codes[0])).any():
         return None
-    return [first_listed(map(repr, first_values(side["category"], MOST_NAMED + 1))) for _, side in _named(aligned)]
+    return [
+        messages.first_listed(map(repr, first_values(side["category"], messages.MOST_NAMED + 1)))
+        for _, side in _named(aligned)
+    ]
 
 
 def unknown_text(unknown: Unknown, *, labelled: bool = True) -> str:
     """The warning of sequences that have predictions and no truth; `labelled` says that `frames="labelled"` helps."""
     which = f"{unknown.n_sequences:,} sequences" if unknown.n_sequences > 1 else "1 sequence"
     how = 'frames="labelled" leaves out what lies in no frame of the truth'
-    text = f"{which} of the predictions ({first_listed(unknown.first)})"
+    text = f"{which} of the predictions ({messages.first_listed(unknown.first)})"
     has = "have" if unknown.n_sequences > 1 else "has"
     count = f"{unknown.n_predictions:,} predictions there count" if unknown.n_predictions > 1 else "1 prediction counts"
     return f"{text} {has} no truth at all; {count} as false alarms" + (f"; {how}" if labelled else "")

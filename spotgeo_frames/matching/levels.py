@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..support.arrays import chunks, distinct, ranges
+from ..support import arrays
 from .assignment import BLUR, Entries, assign, components_of, far_costs, numbered, only_answers, plain
 
 # How many pairs, rows and columns, counted once a level, are settled at once, unless a frame has more at one level.
@@ -91,11 +91,11 @@ def assign_at_levels(near: Entries, level: np.ndarray, n_levels: int, largest_co
     n_changes = np.where(n_shared > 0, np.minimum(n_rows, n_levels), 0)
     sizes = (n_pairs + n_rows + np.diff(near.column_starts)) * n_changes
     leveled = _Leveled(near, np.repeat(np.arange(len(n_rows)), n_rows), level, n_levels)
-    for first, last in chunks(sizes, SETTLED_AT_ONCE):
+    for first, last in arrays.chunks(sizes, SETTLED_AT_ONCE):
         part = slice(*np.searchsorted(frame, [first, last]))
         of_frames = leveled.frames(first, last, part)
         # A single frame may be too large for all levels at once.
-        for low, high in chunks(np.full(n_levels, sizes[first:last].sum() // max(n_levels, 1)), SETTLED_AT_ONCE):
+        for low, high in arrays.chunks(np.full(n_levels, sizes[first:last].sum() // max(n_levels, 1)), SETTLED_AT_ONCE):
             of_levels = of_frames.levels(low, high)
             pairs = np.flatnonzero(shared[part] & (of_levels.level[of_levels.near.row] >= 0))
             spans = _settled(of_levels, pairs, largest_cost)
@@ -113,7 +113,7 @@ def _settled(leveled: _Leveled, pairs: np.ndarray, largest_cost: float) -> Spans
     units = _units(component * n_levels + leveled.level[row], n_levels)
     first_unit = np.searchsorted(units.key, component * n_levels)
     last_unit = np.searchsorted(units.key, component * n_levels + leveled.level[row])
-    place, unit = ranges(first_unit, last_unit - first_unit + 1)
+    place, unit = arrays.ranges(first_unit, last_unit - first_unit + 1)
     frame = np.zeros(int(component.max()) + 1, np.int64)
     frame[component] = leveled.frame[row]
     frame = frame[units.group]
@@ -157,13 +157,13 @@ def _by_frame(leveled: _Leveled, frame: np.ndarray, opened: _Units, largest_cost
     units = _units(leveled.row_keys(), n_levels)
     first_unit = np.searchsorted(units.key, frame * n_levels + opened.first)
     last_unit = np.searchsorted(units.key, frame * n_levels + opened.last)
-    units = units.take(np.unique(ranges(first_unit, last_unit - first_unit + 1)[1]))
-    of_row, row = ranges(near.row_starts[units.group], np.diff(near.row_starts)[units.group])
+    units = units.take(np.unique(arrays.ranges(first_unit, last_unit - first_unit + 1)[1]))
+    of_row, row = arrays.ranges(near.row_starts[units.group], np.diff(near.row_starts)[units.group])
     kept = leveled.level[row] >= units.last[of_row]
     row_starts = np.concatenate([[0], np.cumsum(np.bincount(of_row[kept], minlength=len(units.key)))])
     column_starts = np.concatenate([[0], np.cumsum(np.diff(near.column_starts)[units.group])])
     pair_starts = np.searchsorted(near.frame(), np.arange(len(near.row_starts)))
-    of_pair, pair = ranges(pair_starts[units.group], np.diff(pair_starts)[units.group])
+    of_pair, pair = arrays.ranges(pair_starts[units.group], np.diff(pair_starts)[units.group])
     left = leveled.level[near.row[pair]] >= units.last[of_pair]
     of_pair, pair = of_pair[left], pair[left]
     # The place of each row of each unit among the rows that are kept, and where the rows of a unit begin in that list.
@@ -179,7 +179,7 @@ def _by_frame(leveled: _Leveled, frame: np.ndarray, opened: _Units, largest_cost
 
 def _units(keys: np.ndarray, n_levels: int) -> _Units:
     """The units of groups of rows; a key is group * n_levels + level."""
-    key, _ = distinct(keys)
+    key, _ = arrays.distinct(keys)
     group, last = np.divmod(key, n_levels)
     first = np.zeros_like(last)
     first[1:] = np.where(group[1:] == group[:-1], last[:-1] + 1, 0)

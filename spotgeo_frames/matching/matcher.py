@@ -25,12 +25,8 @@ import warnings
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..geometries.registered import Measure
-from ..tables.annotations import Annotations, SideColumns, as_side_columns
-from ..tables.columns import Columns
-from ..tables.table_kinds import CALLER, same_kind_as
-from ..tables.match_tables import match_dataframe
-from ..tables.table import Table
+from ..geometries import Measure
+from ..tables import Annotations, Columns, SideColumns, Table, as_side_columns, match_dataframe, table_kinds
 from .alignment import FrameRule
 from .assignment import Entries, assign
 from .crowds import WithoutCrowds, without_crowds, without_explained
@@ -44,7 +40,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@same_kind_as("truth")
+@table_kinds.same_kind_as("truth")
 def match(
     truth: Annotations | Table,
     predictions: Annotations | Table,
@@ -160,7 +156,7 @@ def match(
     words = asked(tau, epsilon, similarity, threshold, sigmas, distance, unit)
     matches, warning = matched(truth, predictions, words, frames)
     if warning is not None:
-        warnings.warn(warning, stacklevel=CALLER)
+        warnings.warn(warning, stacklevel=table_kinds.CALLER)
     return match_dataframe(matches)
 
 

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..geometries.facts import ROOM, Extents, Geometry, PairMeasure
-from ..support.arrays import chunks, ranges
+from ..geometries import ROOM, Extents, Geometry, PairMeasure
+from ..support import arrays
 from .alignment import Aligned, Side
 from .pairs import Pairs, all_pairs, gathered, same_category
 
@@ -191,8 +191,8 @@ def _touching(
         starts = np.concatenate([[0], np.cumsum(np.bincount(there.first, minlength=n_columns))])
         begins = starts.take(here.first)
         counts = np.maximum(starts.take(here.last + 1) - begins, 0)
-        for begin, end in chunks(counts, TOUCHING_AT_ONCE):
-            box, within = ranges(begins[begin:end], counts[begin:end])
+        for begin, end in arrays.chunks(counts, TOUCHING_AT_ONCE):
+            box, within = arrays.ranges(begins[begin:end], counts[begin:end])
             box, other = box + begin, order.take(within)
             left, mine = there.left.take(other), here.left.take(box)
             kept = np.flatnonzero(left > mine if is_truth else left >= mine)

@@ -11,22 +11,9 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from ..geometries.facts import Geometry
-from ..geometries.registered import REGISTERED, Measure
-from ..support.errors import InputError
-from ..tables.messages import missing
-from ..tables.schema import (
-    BOX,
-    COUNTS_NOTED,
-    FN,
-    FP,
-    LARGEST_COORDINATE,
-    PRECISION_NOTED,
-    SIDE_PREFIXES,
-    TP,
-    measure_of,
-    registered_name,
-)
+from ..geometries import REGISTERED, Geometry, Measure
+from ..support import InputError
+from ..tables import messages, schema
 from .rule import HEAD_SIZES, NOTED, Rule, check_distances
 from .words import SIMILARITIES, Words, similarity_rule, with_distance
 
@@ -56,18 +43,18 @@ def check_measured(table: pd.DataFrame, rule: Rule, name: str) -> None:
     of_side = [] if {*geometry.columns} <= {"x", "y"} else geometry.columns  # taking the sides apart looks for places
     outcome = table["outcome"].array.codes
     problems = []
-    for prefix, missed in zip(SIDE_PREFIXES, (FN, FP), strict=True):
-        if not np.isin(outcome, [TP, missed]).any():
+    for prefix, missed in zip(schema.SIDE_PREFIXES, (schema.FN, schema.FP), strict=True):
+        if not np.isin(outcome, [schema.TP, missed]).any():
             continue
-        needed = [*of_side, *(geometry.columns_of_truth if missed == FN else [])]
+        needed = [*of_side, *(geometry.columns_of_truth if missed == schema.FN else [])]
         lacking = [column for column in needed if f"{prefix}{column}" not in table]
         maker = "pose()" if rule.name == "keypoint" else "match()"
         problems += [
             # Each joint is like any other, so the names that are there give no hint.
-            missing(
+            messages.missing(
                 name,
                 f"{prefix}{column}",
-                table.columns if geometry.assembled is None or column in BOX else (),
+                table.columns if geometry.assembled is None or column in schema.BOX else (),
                 f"{maker} makes it",
             )
             for column in lacking
@@ -78,7 +65,7 @@ def check_measured(table: pd.DataFrame, rule: Rule, name: str) -> None:
 
 def _rule(table: pd.DataFrame, words: Words, needs: Distances) -> Rule:
     """What `noted_rule` returns."""
-    if measure_of(table) == "distance":
+    if schema.measure_of(table) == "distance":
         if words.similarity is not None or words.threshold is not None:
             raise InputError("match table: it was matched by distance; leave out similarity and threshold")
         rule = _distance_rule(table, words, needs)
@@ -110,7 +97,7 @@ def registered_of(table: pd.DataFrame, words: Words) -> Geometry | None:
     noted = table.attrs.get("rule")
     if noted is not None:
         return REGISTERED.get(str(noted))
-    of_truth, of_predictions = (registered_name(table, prefix) for prefix in SIDE_PREFIXES)
+    of_truth, of_predictions = (schema.registered_name(table, prefix) for prefix in schema.SIDE_PREFIXES)
     return REGISTERED.get(str(of_truth)) if of_truth == of_predictions else None
 
 
@@ -133,19 +120,19 @@ def distance_rule(table: pd.DataFrame, needs: Distances = TAU_ONLY, tau: float |
 
     Raises InputError if the table is by similarity, and otherwise as `noted_rule` does.
     """
-    if measure_of(table) == "similarity":
+    if schema.measure_of(table) == "similarity":
         raise InputError("match table: it was matched by similarity; a table with distances is needed")
     return _distance_rule(table, Words(tau), needs)
 
 
 def rule_notes(table: pd.DataFrame) -> dict[Hashable, Any]:
     """The notes of a table that say by which rule it was made; tables from other libraries may have none."""
-    return {key: table.attrs[key] for key in ("rule", *NOTED, *PRECISION_NOTED) if key in table.attrs}
+    return {key: table.attrs[key] for key in ("rule", *NOTED, *schema.PRECISION_NOTED) if key in table.attrs}
 
 
 def shared_notes(table: pd.DataFrame) -> dict[Hashable, Any]:
     """The notes of a table that hold for every submission to the same truth: all but the counts of its own rows."""
-    return {key: value for key, value in table.attrs.items() if key not in COUNTS_NOTED}
+    return {key: value for key, value in table.attrs.items() if key not in schema.COUNTS_NOTED}
 
 
 def _distance_rule(table: pd.DataFrame, words: Words, needs: Distances) -> Rule:
@@ -155,8 +142,10 @@ def _distance_rule(table: pd.DataFrame, words: Words, needs: Distances) -> Rule:
         value = _noted(table, name) if given is None else given
         known[name] = _needed(table, name, given) if name in needs else value
     tau, epsilon = known["tau"], known["epsilon"]
-    if tau is not None and not 0 < tau <= LARGEST_COORDINATE:
-        raise ValueError(f"tau is {tau}; a distance above 0 and up to {LARGEST_COORDINATE:g} is needed, in pixels")
+    if tau is not None and not 0 < tau <= schema.LARGEST_COORDINATE:
+        raise ValueError(
+            f"tau is {tau}; a distance above 0 and up to {schema.LARGEST_COORDINATE:g} is needed, in pixels"
+        )
     unit, name = table.attrs.get("unit"), str(table.attrs.get("rule", "distance"))
     if "epsilon" in needs:
         check_distances(tau, epsilon, unit)

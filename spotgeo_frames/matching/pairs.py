@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..support.arrays import chunks
-from ..support.memory import limit_of, too_much
+from ..support import arrays, memory
 from .alignment import Aligned, Side
 
 # Truth-prediction pairs of a chunk of frames, and how many of them are compared at once.
@@ -58,7 +57,7 @@ def gathered(aligned: Aligned, first: int, last: int, parts: Iterable[tuple[int,
     # Several frames are a chunk only if they have few pairs.
     counts = [int(side.counts[first]) if last - first == 1 else 0 for side in (aligned.truth, aligned.predictions)]
     n_pairs = counts[0] * counts[1]
-    at_hand = limit_of(n_pairs * PAIR_BYTES)
+    at_hand = memory.limit_of(n_pairs * PAIR_BYTES)
     found, n_searched, n_near = list[Pairs](), 0, 0
     for n_of_part, near in parts:
         found.append(near)
@@ -67,14 +66,14 @@ def gathered(aligned: Aligned, first: int, last: int, parts: Iterable[tuple[int,
         if at_hand is not None and n_near * PAIR_BYTES > at_hand:
             work = f"matching {counts[0]:,} truths with {counts[1]:,} predictions so close together"
             n_bytes = n_near * PAIR_BYTES * n_pairs / n_searched
-            raise too_much(aligned.names_from(first)(0), work, n_bytes, at_hand)
+            raise memory.too_much(aligned.names_from(first)(0), work, n_bytes, at_hand)
     return join_pairs(found)
 
 
 def frame_chunks(truth: Side, predictions: Side, at_once: int = PAIRS_IN_CHUNK) -> Iterator[tuple[int, int]]:
     """Ranges of frames [first, last), each with at most `at_once` pairs and rows, or a single frame with more."""
     n_truth, n_predicted = truth.counts, predictions.counts
-    return chunks(n_truth * n_predicted + n_truth + n_predicted, at_once)
+    return arrays.chunks(n_truth * n_predicted + n_truth + n_predicted, at_once)
 
 
 def same_category(aligned: Aligned, prediction_rows: np.ndarray, truth_rows: np.ndarray) -> np.ndarray | bool:
@@ -95,7 +94,7 @@ def all_pairs(aligned: Aligned, first: int, last: int) -> Iterator[tuple[np.ndar
     n_truth = truth.counts.take(frame)
     ends = np.cumsum(n_truth)
     offset = truth.starts.take(frame) - ends + n_truth
-    for begin, stop in chunks(n_truth, 2 * PAIRS_AT_ONCE):
+    for begin, stop in arrays.chunks(n_truth, 2 * PAIRS_AT_ONCE):
         truth_rows = np.repeat(offset[begin:stop], n_truth[begin:stop])
         truth_rows += np.arange(ends[begin] - n_truth[begin], ends[stop - 1])
         yield np.arange(row + begin, row + stop), n_truth[begin:stop], truth_rows

@@ -17,20 +17,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..geometries.boxes import BOXES
-from ..geometries.facts import Geometry
-from ..geometries.joints import COCO_SIGMAS, KEYPOINTS, keypoint_similarity
-from ..geometries.points import POINTS, geometry_of, point_similarity
-from ..geometries.poses import poses_of
-from ..geometries.registered import Measure, lost_function, of_function
-from ..support.errors import InputError
-from ..support.version import __version__
-from ..tables.annotations import Annotations, SideColumns, annotations_of
-from ..tables.columns import Columns
-from ..tables.provenance import source
-from ..tables.messages import missing
-from ..tables.other_words import way_out
-from ..tables.schema import BOX, LARGEST_COORDINATE, REGISTERED_COLUMNS
+from ..geometries import (
+    BOXES,
+    COCO_SIGMAS,
+    KEYPOINTS,
+    POINTS,
+    Geometry,
+    Measure,
+    geometry_of,
+    keypoint_similarity,
+    lost_function,
+    of_function,
+    point_similarity,
+    poses_of,
+)
+from ..support import InputError, __version__
+from ..tables import Annotations, Columns, SideColumns, annotations_of, messages, other_words, provenance, schema
 from .alignment import Aligned, FrameRule, align, select_rows
 from .near_pairs import NearPairs, near_pairs, search
 from .pairs import Pairs, frame_chunks, join_pairs
@@ -131,8 +133,10 @@ class Rule:
         geometry = self.geometry
         if geometry.any_column and not geometry.columns:
             return None
-        own = [name for columns in REGISTERED_COLUMNS.values() for name in columns]  # whose middles may be measured
-        return [*dict.fromkeys([*BOX, *geometry.columns, *own, "category", *geometry.columns_of_truth])]
+        own = [
+            name for columns in schema.REGISTERED_COLUMNS.values() for name in columns
+        ]  # whose middles may be measured
+        return [*dict.fromkeys([*schema.BOX, *geometry.columns, *own, "category", *geometry.columns_of_truth])]
 
     @property
     def joint_sigmas(self) -> Mapping[Any, float]:
@@ -286,7 +290,9 @@ def check_columns_of(geometry: Geometry, aligned: Aligned) -> None:
     why = f"{geometry.name} need {' and '.join(name for name in geometry.columns if name not in ('x', 'y'))}"
     hint = f"{why} (similarity='point' compares points, 'oks' poses)" if geometry.covered else why
     problems = [
-        missing(source(table, name), column, table.columns, way_out(hint, table.columns))
+        messages.missing(
+            provenance.source(table, name), column, table.columns, other_words.way_out(hint, table.columns)
+        )
         for name, table in sides.items()
         for column in geometry.columns
         if column not in table and len(table)
@@ -297,10 +303,11 @@ def check_columns_of(geometry: Geometry, aligned: Aligned) -> None:
 
 def check_middles(sides: Mapping[str, Columns]) -> None:
     """Raises InputError if rows have neither x and y nor a geometry that knows their middles."""
+    lack = "no centre, so no distance; geometry() takes one"
     problems = [
-        f"{source(table, name)}: {geometry_of(table).name} have no centre, so no distance; geometry() takes one"
-        for name, table in sides.items()
-        if len(table) and geometry_of(table).place is None and not POINTS.is_of(table)
+        f"{provenance.source(rows, side)}: {geometry_of(rows).name} have {lack}"
+        for side, rows in sides.items()
+        if len(rows) and geometry_of(rows).place is None and not POINTS.is_of(rows)
     ]
     if problems:
         raise InputError(problems)
@@ -343,9 +350,17 @@ def check_distances(
     largest = TAU if tau is None else float(tau)
     tolerated = 0.0 if largest <= EPSILON or unit not in (None, "px") else EPSILON
     tolerated = tolerated if epsilon is None else float(epsilon)
-    if not 0 <= tolerated < largest <= LARGEST_COORDINATE:
-        hint = "; tau was not given, so give tau, too" if tau is None and 0 <= tolerated < LARGEST_COORDINATE else ""
-        most = f", and a tau of up to {LARGEST_COORDINATE:g}" if LARGEST_COORDINATE < largest < np.inf else ""
+    if not 0 <= tolerated < largest <= schema.LARGEST_COORDINATE:
+        hint = (
+            "; tau was not given, so give tau, too"
+            if tau is None and 0 <= tolerated < schema.LARGEST_COORDINATE
+            else ""
+        )
+        most = (
+            f", and a tau of up to {schema.LARGEST_COORDINATE:g}"
+            if schema.LARGEST_COORDINATE < largest < np.inf
+            else ""
+        )
         problem = f"tau is {largest:g} and epsilon {tolerated:g}; 0 <= epsilon < tau is needed"
         raise ValueError(f"{problem}, in {unit or 'pixels'}{most}{hint}")
     return largest, tolerated

@@ -14,17 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..geometries.boxes import BOXES
-from ..geometries.facts import Geometry
-from ..geometries.points import POINTS, geometry_of
-from ..geometries.registered import Measure, name_of
-from ..support.errors import InputError
-from ..tables.annotations import Annotations, SideColumns
-from ..tables.columns import Columns
-from ..tables.provenance import source
-from ..tables.messages import meant
-from ..tables.other_words import Told, geometry_problem, naming_problem, tidy_call
-from ..tables.schema import LARGEST_COORDINATE, REGISTERED_COLUMNS, registered_name
+from ..geometries import BOXES, POINTS, Geometry, Measure, geometry_of, name_of
+from ..support import InputError
+from ..tables import Annotations, Columns, SideColumns, Told, messages, other_words, provenance, schema
 from .rule import TAU, Rule, check_distances
 
 if TYPE_CHECKING:
@@ -196,8 +188,10 @@ def _check_fit(
         raise ValueError("threshold belongs to a similarity; give similarity, too, or leave out tau and epsilon")
     if threshold is not None and not 0 < threshold <= 1:
         raise ValueError(f"threshold is {threshold}; a number above 0 and at most 1 is needed")
-    if similarity == "point" and tau is not None and not 0 < tau <= LARGEST_COORDINATE:
-        raise ValueError(f"tau is {tau}; a distance above 0 and up to {LARGEST_COORDINATE:g} is needed, in pixels")
+    if similarity == "point" and tau is not None and not 0 < tau <= schema.LARGEST_COORDINATE:
+        raise ValueError(
+            f"tau is {tau}; a distance above 0 and up to {schema.LARGEST_COORDINATE:g} is needed, in pixels"
+        )
 
 
 def _name(similarity: str | Measure | None) -> str:
@@ -263,7 +257,7 @@ def with_distance(rule: Rule, words: Words) -> Rule:
 def _noted_name(measure: Measure) -> str:
     """The name of a caller's function in notes, where it may not be taken for a built-in rule."""
     name = name_of(measure)
-    return f"function {name}" if name in OWN_NAMES or name in REGISTERED_COLUMNS else name
+    return f"function {name}" if name in OWN_NAMES or name in schema.REGISTERED_COLUMNS else name
 
 
 def _registered(words: Words, truth: Header, predictions: Header) -> Geometry | None:
@@ -316,8 +310,8 @@ def _by_geometry(words: Words, truth: Header, predictions: Header) -> str | Meas
     points = [side for side in filled if side.geometry is POINTS]
     if points:
         has_none = f"{boxes[0].name}: has boxes (w and h), and {points[0].name} has none"
-        question = meant([size for size in ("w", "h") if size not in points[0].columns], points[0].columns)
-        call = tidy_call(points[0].columns)
+        question = messages.meant([size for size in ("w", "h") if size not in points[0].columns], points[0].columns)
+        call = other_words.tidy_call(points[0].columns)
         question = f"{question} {call} makes boxes of them" if question and "box=" in call else question
         advice = "give tau (px) to match the centres of the boxes with the points"
         raise InputError("; ".join(part for part in (has_none, advice, question) if part))
@@ -340,15 +334,17 @@ def check_columns(words: Words, truth: Header, predictions: Header) -> None:
     scores or crowds under other names. The message says what to call. A side without rows tells nothing.
     """
     sides = [(tuple(map(str, side.columns)) if side.n_rows else (), side.name) for side in (truth, predictions)]
-    problems = [None if registered_name(side[0]) else geometry_problem(*side, told(words)) for side in sides]
-    problems.append(naming_problem(*(columns for columns, _ in sides)))
+    problems = [
+        None if schema.registered_name(side[0]) else other_words.geometry_problem(*side, told(words)) for side in sides
+    ]
+    problems.append(other_words.naming_problem(*(columns for columns, _ in sides)))
     if any(problems):
         raise InputError(list(filter(None, problems)))
 
 
 def header_of(table: pd.DataFrame | Columns, name: str) -> Header:
     """The header of a table of objects; `name` names it in messages if it was not read from a file."""
-    return Header(source(table, name), table.columns, len(table))
+    return Header(provenance.source(table, name), table.columns, len(table))
 
 
 def rule_of_tables(words: Words, truth: Annotations | SideColumns, predictions: Annotations | SideColumns) -> Rule:

@@ -1,5 +1,5 @@
-from .drawing.display import show_tables as show_tables
-from .explorer.opening import explore as explore
-from .folders.saving import load as load
-from .folders.saving import save as save
-from .page.build import report as report
+from .drawing import show_tables as show_tables
+from .explorer import explore as explore
+from .folders import load as load
+from .folders import save as save
+from .page import report as report

@@ -1,6 +1,12 @@
 from .accumulator import Accumulator as Accumulator
+from .columns import dataset_rule as dataset_rule
+from .columns import opened as opened
 from .datasets import score_dataset as score_dataset
+from .datasets import summaries as summaries
 from .datasets import track_dataset as track_dataset
+from .planning import RunOptions as RunOptions
+from .run import connected as connected
 from .sorted_copies import repartition_by_sequence as repartition_by_sequence
+from .sorted_copies import repartitioned as repartitioned
 from .sum_tables import combine as combine
 from .sum_tables import sums as sums

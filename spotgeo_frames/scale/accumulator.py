@@ -16,26 +16,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..geometries.registered import Measure
-from ..matching.alignment import FrameRule
-from ..matching.crowds import without_crowds
-from ..matching.left_out import left_out
-from ..matching.matcher import assigned, counted_table
-from ..matching.rule import Rule, compared
-from ..matching.words import asked, check_columns
-from ..scoring.match_sums import PIECE, group_rows, match_pieces, pair_sums, ungrouped, whole
-from ..scoring.own_metrics import lacking_text
-from ..scoring.registry import own_metrics
-from ..scoring.sequence_sums import SUMS, Sums, add_sums, row_at
-from ..scoring.summary import summary_of
-from ..support.arrays import row_keys
-from ..support.errors import InputError
-from ..tables.annotations import SideColumns
-from ..tables.columns import Columns
-from ..tables.table_kinds import TableKind, as_kind, kind_of, taking_kind
-from ..tables.match_tables import match_dataframe
-from ..tables.messages import listed
-from ..tables.schema import COUNTS_NOTED, FRAME_KEY
+from ..geometries import Measure
+from ..matching import FrameRule, Rule, asked, check_columns, compared, crowds, left_out, matcher
+from ..scoring import Sums, match_sums, own_metrics, registry, sequence_sums, summary_of
+from ..support import InputError, arrays
+from ..tables import Columns, SideColumns, TableKind, match_dataframe, messages, schema, table_kinds
 from .batches import (
     NO_FORM,
     Codes,
@@ -65,7 +50,7 @@ MADE_WITH = {"_words": "rule", "_keep": "keep", "_own": "list of metrics of your
 WAITING_SUMS = 1 << 10
 
 # The sums of no sequence.
-NOTHING = dict.fromkeys([*SUMS, "kelvins_error", "n_frames"], np.zeros(0))
+NOTHING = dict.fromkeys([*sequence_sums.SUMS, "kelvins_error", "n_frames"], np.zeros(0))
 
 
 class Evaluated(NamedTuple):
@@ -84,12 +69,12 @@ def evaluate(
     The match table is made where it is to be kept, or where own metrics need it. Raises InputError as `match` does.
     """
     both = compared(rule, truth, predictions, frames, may_be_disjoint=True)
-    counting = without_crowds(both, rule)
-    pairs, warning = assigned(counting.sides, rule), left_out(both.aligned, rule, of_part=True)
+    counting = crowds.without_crowds(both, rule)
+    pairs, warning = matcher.assigned(counting.sides, rule), left_out.left_out(both.aligned, rule, of_part=True)
     if not keep and not own:
-        return Evaluated(pair_sums(counting, pairs, rule), None, warning)
-    table = counted_table(counting, pairs, rule)
-    sums = match_pieces(group_rows(table, None, own=own))
+        return Evaluated(match_sums.pair_sums(counting, pairs, rule), None, warning)
+    table = matcher.counted_table(counting, pairs, rule)
+    sums = match_sums.match_pieces(match_sums.group_rows(table, None, own=own))
     return Evaluated(sums, match_dataframe(table) if keep else None, warning)
 
 
@@ -111,7 +96,7 @@ def joined_matches(tables: Sequence[pd.DataFrame], rule: Rule) -> pd.DataFrame:
         for table in tables
     ]
     table = pd.concat(tables, ignore_index=True).reindex(columns=list(types))
-    return table.take(np.argsort(row_keys(table, FRAME_KEY), kind="stable")).reset_index(drop=True)
+    return table.take(np.argsort(arrays.row_keys(table, schema.FRAME_KEY), kind="stable")).reset_index(drop=True)
 
 
 class Accumulator:
@@ -177,7 +162,7 @@ class Accumulator:
 
     def reset(self) -> Accumulator:
         """Forgets all batches, as at the start of an epoch; returns itself."""
-        self._own = own_metrics()
+        self._own = registry.own_metrics()
         self._sequences, self._categories = Codes(), Codes()
         self._form = NO_FORM
         self._rule: Rule | None = None
@@ -237,7 +222,7 @@ class Accumulator:
         check_columns(self._words, *batch.geometries)
         self._check_new(batch.frames, form, "this batch")
         rule = self._known_rule() if form is self._form else rule_of_form(self._words, form)
-        kind = kind_of(truth) if self._kind is None else self._kind
+        kind = table_kinds.kind_of(truth) if self._kind is None else self._kind
         warning = None
         if batch.checked is not None:
             warning = self._add(self._evaluated(*batch.checked, rule, kind))
@@ -281,7 +266,7 @@ class Accumulator:
             raise InputError(f"merge: other is {what}; another Accumulator is needed")
         differ = [name for name in MADE_WITH if getattr(self, name) != getattr(other, name)]
         if differ:
-            names = listed(MADE_WITH[name] for name in differ)
+            names = messages.listed(MADE_WITH[name] for name in differ)
             raise InputError(f"merge: other was made with another {names}; make both with the same")
         form = common_form("merge: other", self._form, other._form)
         rule = self._rule if form is self._form else rule_of_form(self._words, form)
@@ -318,15 +303,15 @@ class Accumulator:
         pieces = self._added()
         values = NOTHING if pieces is None else pieces.values
         fitting = self._sides.warning([*self._place], values["tp"] + values["fp"], names)
-        lacking = lacking_text([] if pieces is None else [pieces.lacking])
+        lacking = own_metrics.lacking_text([] if pieces is None else [pieces.lacking])
         self._warned("; ".join(filter(None, (settled, fitting, lacking))) or None)
         named = sorted(self._place, key=lambda sequence: names.get(sequence, sequence))
         order = np.array([self._place[sequence] for sequence in named], np.int64)
         counts = {} if pieces is None else pieces.attrs
-        sums = whole(ungrouped(row_at(values, order), self._known_rule(), counts))
+        sums = match_sums.whole(match_sums.ungrouped(sequence_sums.row_at(values, order), self._known_rule(), counts))
         known = [] if pieces is None else [name for name in self._own if name not in pieces.lacking]
-        own = [name for name in own_metrics() if name in known]
-        return as_kind(summary_of(sums._replace(own_metrics=own)), self._kind or "pandas")
+        own = [name for name in registry.own_metrics() if name in known]
+        return table_kinds.as_kind(summary_of(sums._replace(own_metrics=own)), self._kind or "pandas")
 
     @property
     def matches(self) -> pd.DataFrame:
@@ -339,7 +324,7 @@ class Accumulator:
         table = joined_matches(self._matches, rule)
         pieces = self._added()
         table.attrs = rule.notes | ({} if pieces is None else pieces.attrs)
-        return as_kind(table, self._kind or "pandas")
+        return table_kinds.as_kind(table, self._kind or "pandas")
 
     def __repr__(self) -> str:
         return f"<Accumulator of {len(self._seen):,} frames>"
@@ -382,8 +367,8 @@ class Accumulator:
     def _evaluated(self, truth: SideColumns, predictions: SideColumns, rule: Rule, kind: TableKind) -> Evaluated:
         """What checked tables give; a function of the caller's gets tables of the kind that it was given."""
         if rule.measure is not None:
-            rule = replace(rule, measure=taking_kind(rule.measure, kind))
-        own = [name for name in own_metrics() if name in self._own]  # another process may not know them all
+            rule = replace(rule, measure=table_kinds.taking_kind(rule.measure, kind))
+        own = [name for name in registry.own_metrics() if name in self._own]  # another process may not know them all
         return evaluate(truth, predictions, rule, "truth", own, keep=self._keep is not None)
 
     def _settle(self) -> str | None:
@@ -406,8 +391,8 @@ class Accumulator:
     def _add_sums(self, sums: Sums, sequences: Sequence[int]) -> None:
         """Adds sums of some sequences, each of which occurs once; they may have other frames elsewhere."""
         places = [self._place.setdefault(sequence, len(self._place)) for sequence in sequences]
-        labels = Columns({PIECE: np.array(places, np.int64)})
-        counts: dict[Hashable, Any] = {name: sums.attrs[name] for name in COUNTS_NOTED if name in sums.attrs}
+        labels = Columns({match_sums.PIECE: np.array(places, np.int64)})
+        counts: dict[Hashable, Any] = {name: sums.attrs[name] for name in schema.COUNTS_NOTED if name in sums.attrs}
         group = np.arange(len(labels))
         self._pieces.append(sums._replace(labels=labels, group=group, sequence=None, attrs=counts))
         if len(self._pieces) > WAITING_SUMS:
@@ -416,5 +401,5 @@ class Accumulator:
     def _added(self) -> Sums | None:
         """The sums of all batches added up, in the order in which sequences came first; None without a batch."""
         if len(self._pieces) > 1:
-            self._pieces = [add_sums(self._pieces)]
+            self._pieces = [sequence_sums.add_sums(self._pieces)]
         return self._pieces[0] if self._pieces else None

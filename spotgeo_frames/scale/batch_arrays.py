@@ -12,13 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..support.arrays import as_array
-from ..support.errors import InputError
-from ..tables.annotations import Annotations
-from ..tables.columns import Columns, array_of
-from ..tables.messages import listed
-from ..tables.other_words import in_other_words, plain
-from ..tables.schema import BOX, FRAME_KEY, LARGEST_EXACT_INTEGER, REGISTERED_COLUMNS, registered_name
+from ..support import InputError, arrays
+from ..tables import Annotations, Columns, array_of, messages, other_words, schema
 
 # What may be given for the columns of the geometry, with how many numbers each row has there.
 GEOMETRY = {"xy": 2, "boxes": 4, "boxes_xyxy": 4}
@@ -27,7 +22,7 @@ GEOMETRY = {"xy": 2, "boxes": 4, "boxes_xyxy": 4}
 COLUMNS = {"scores": "score", "classes": "category"}
 
 # The columns of a table that are looked at, besides the geometry.
-NEEDED = {*FRAME_KEY, "object", "joint", *BOX, "category", "crowd", "score"}
+NEEDED = {*schema.FRAME_KEY, "object", "joint", *schema.BOX, "category", "crowd", "score"}
 
 # The key of a dict for what other packages call otherwise, by `plain` names and by the columns of tables.
 MEANT = {
@@ -63,35 +58,35 @@ def arrays_of_dict(given: Mapping[str, Any], name: str) -> BatchSide:
         raise InputError([f"{name}: key {key} is not known; call it {meant}" for key, meant in unknown])
     if len({COLUMNS.get(key, key) for key in given}) < len(given):
         twice = [f"{key} and {column}" for key, column in COLUMNS.items() if key in given and column in given]
-        raise InputError(f"{name}: keys {listed(twice)} are the same; give one of them")
+        raise InputError(f"{name}: keys {messages.listed(twice)} are the same; give one of them")
     if "joint" in given and "object" not in given:
         raise InputError(f"{name}: key object is missing; say to which object each joint belongs")
     values = {
-        key: value if type(value) is np.ndarray else as_array(value, f"{name}: key {key}")
+        key: value if type(value) is np.ndarray else arrays.as_array(value, f"{name}: key {key}")
         for key, value in given.items()
     }
     geometry = _geometry(values, name)
     n_rows = geometry.shape[1]
-    single = [key for key in FRAME_KEY if key in values and not values[key].ndim]
-    frames = {key: values[key].reshape(1) for key in FRAME_KEY} if len(single) == len(FRAME_KEY) else None
+    single = [key for key in schema.FRAME_KEY if key in values and not values[key].ndim]
+    frames = {key: values[key].reshape(1) for key in schema.FRAME_KEY} if len(single) == len(schema.FRAME_KEY) else None
     for key in single:
         values[key] = values[key].repeat(n_rows)
     _check_lengths(values, n_rows, name)
     columns = {COLUMNS.get(key, key): array for key, array in values.items()}
-    return BatchSide(columns, geometry, frames, (*columns, *BOX[: len(geometry)]))
+    return BatchSide(columns, geometry, frames, (*columns, *schema.BOX[: len(geometry)]))
 
 
 @lru_cache(maxsize=64)  # the batches of a loop have the same keys
 def _in_other_words(keys: tuple[str, ...]) -> list[tuple[str, str]]:
     """The keys of a dict that are called otherwise here, each with the key that is meant."""
-    found = [(key, MEANT[plain(key)]) for key in keys if plain(key) in MEANT]
+    found = [(key, MEANT[other_words.plain(key)]) for key in keys if other_words.plain(key) in MEANT]
     columns = [COLUMNS.get(key, key) for key in keys]
-    return found + [(key, KEYS[column]) for column in KEYS for key in in_other_words(column, columns)]
+    return found + [(key, KEYS[column]) for column in KEYS for key in other_words.in_other_words(column, columns)]
 
 
 def frames_of_dict(given: Mapping[str, Any], name: str) -> dict[str, np.ndarray]:
     """The columns of a table of frames that a dict of arrays stands for; one that is a single value is repeated."""
-    values = {key: as_array(value, f"{name}: key {key}") for key, value in given.items()}
+    values = {key: arrays.as_array(value, f"{name}: key {key}") for key, value in given.items()}
     n_rows = max((len(array) if array.ndim else 1 for array in values.values()), default=0)
     columns = {key: array if array.ndim else np.repeat(array, n_rows) for key, array in values.items()}
     _check_lengths(columns, n_rows, name)
@@ -100,13 +95,13 @@ def frames_of_dict(given: Mapping[str, Any], name: str) -> dict[str, np.ndarray]
 
 def _geometry(arrays: dict[str, np.ndarray], name: str) -> np.ndarray:
     """Takes the geometry out of the arrays, as the rows x, y and for boxes w, h of an array of float64."""
-    given = [key for key in (*GEOMETRY, *BOX) if key in arrays]
+    given = [key for key in (*GEOMETRY, *schema.BOX) if key in arrays]
     if not given or (len(given) > 1 and given[0] in GEOMETRY):
         what = f"keys {' and '.join(given)} all say where objects are" if given else "nothing says where objects are"
         raise InputError(f"{name}: {what}; give one of xy (n, 2), boxes (n, 4) and boxes_xyxy (n, 4)")
     key = given[0]
-    if key in BOX:
-        names = BOX if {*BOX} <= arrays.keys() else BOX[:2]
+    if key in schema.BOX:
+        names = schema.BOX if {*schema.BOX} <= arrays.keys() else schema.BOX[:2]
         parts = {name: arrays.pop(name, np.zeros(0)) for name in names}
         _check_lengths(parts, parts["x"].size, name)
         return _numbers(np.stack([*parts.values()]), f"{name}: keys {', '.join(parts)}")
@@ -143,7 +138,7 @@ def given_arrays(given: Any, name: str) -> BatchSide | None:
     """
     objects, frames = (given.objects, given.frames) if isinstance(given, Annotations) else (given, None)
     if isinstance(objects, Mapping):
-        side = None if registered_name(objects) else arrays_of_dict(objects, name)
+        side = None if schema.registered_name(objects) else arrays_of_dict(objects, name)
     else:
         side = _arrays_of_dataframe(objects) if isinstance(objects, pd.DataFrame) else None
     if isinstance(given, Annotations) and given.sequences is not None:
@@ -152,9 +147,9 @@ def given_arrays(given: Any, name: str) -> BatchSide | None:
         return side
     if isinstance(frames, Mapping):
         return side._replace(frames=frames_of_dict(frames, f"{name} frames"))
-    if not isinstance(frames, pd.DataFrame) or not {*FRAME_KEY} <= {*frames.columns}:
+    if not isinstance(frames, pd.DataFrame) or not {*schema.FRAME_KEY} <= {*frames.columns}:
         return None
-    return side._replace(frames={name: array_of(frames[name]) for name in FRAME_KEY})
+    return side._replace(frames={name: array_of(frames[name]) for name in schema.FRAME_KEY})
 
 
 class _Positions(NamedTuple):
@@ -176,7 +171,7 @@ def _arrays_of_dataframe(table: pd.DataFrame) -> BatchSide | None:
     kinds = "".join([dtype.kind if isinstance(dtype, np.dtype) else "O" for dtype in table.dtypes.tolist()])
     if not {"sequence", "frame", "object", "x", "y"} <= {*names} or len({*names}) < len(names):
         return None
-    if registered_name(names) is not None:
+    if schema.registered_name(names) is not None:
         return None
     positions = _positions(names, kinds)
     if positions is None:
@@ -186,7 +181,10 @@ def _arrays_of_dataframe(table: pd.DataFrame) -> BatchSide | None:
     values = table.to_numpy(np.float64).T
     integers = values.take(positions.integers, axis=0)
     # The sum of the squares is found several times faster than the largest, and is mostly small enough.
-    if np.vdot(integers, integers) >= LARGEST_EXACT_INTEGER**2 and np.abs(integers).max() >= LARGEST_EXACT_INTEGER:
+    if (
+        np.vdot(integers, integers) >= schema.LARGEST_EXACT_INTEGER**2
+        and np.abs(integers).max() >= schema.LARGEST_EXACT_INTEGER
+    ):
         return None
     columns = dict(zip(positions.names, integers.astype(np.int64), strict=True))
     columns |= {name: values[position] for name, position in positions.others}
@@ -201,7 +199,7 @@ def _positions(names: tuple[str, ...], kinds: str) -> _Positions | None:
     """
     if not {*kinds} <= {"i", "f"}:
         return None
-    geometry = BOX if "w" in names and "h" in names else BOX[:2]
+    geometry = schema.BOX if "w" in names and "h" in names else schema.BOX[:2]
     place = {name: position for position, name in enumerate(names) if name in NEEDED and name not in geometry}
     whole = [name for name, position in place.items() if kinds[position] == "i"]
     others = [(name, position) for name, position in place.items() if kinds[position] == "f"]
@@ -211,13 +209,13 @@ def _positions(names: tuple[str, ...], kinds: str) -> _Positions | None:
 
 def arrays_of_columns(objects: Columns, frames: Columns | None = None) -> BatchSide | None:
     """The side that columns of objects, and of frames, are; None if the geometry is not float64 throughout."""
-    if registered_name(objects) is not None:
+    if schema.registered_name(objects) is not None:
         return None
-    names = BOX if {*BOX} <= {*objects} else BOX[:2]
+    names = schema.BOX if {*schema.BOX} <= {*objects} else schema.BOX[:2]
     parts = [objects[name] for name in names]
     if any(not isinstance(part, np.ndarray) or part.dtype != np.float64 for part in parts):
         return None
-    listed = None if frames is None else {name: frames[name] for name in FRAME_KEY}
+    listed = None if frames is None else {name: frames[name] for name in schema.FRAME_KEY}
     columns = {name: objects[name] for name in objects if name not in names}
     return BatchSide(columns, np.array(parts), listed, (*objects,))
 
@@ -225,14 +223,14 @@ def arrays_of_columns(objects: Columns, frames: Columns | None = None) -> BatchS
 def as_dataframe(side: BatchSide) -> pd.DataFrame:
     """A side of arrays as a table of objects, in which an object without a name is called by its position."""
     names = {"object": np.arange(side.geometry.shape[1])} if "object" not in side.columns else {}
-    key = {name: side.columns[name] for name in FRAME_KEY if name in side.columns}
-    return pd.DataFrame(key | names | dict(zip(BOX, side.geometry, strict=False)) | side.columns)
+    key = {name: side.columns[name] for name in schema.FRAME_KEY if name in side.columns}
+    return pd.DataFrame(key | names | dict(zip(schema.BOX, side.geometry, strict=False)) | side.columns)
 
 
 def _registered_objects(arrays: Mapping[str, Any], name: str) -> pd.DataFrame:
     """A dict of the columns of a registered geometry as a table, in which objects without names are numbered."""
     columns = {key: np.asarray(values) for key, values in arrays.items()}
-    own = REGISTERED_COLUMNS[str(registered_name(arrays))]
+    own = schema.REGISTERED_COLUMNS[str(schema.registered_name(arrays))]
     n_rows = len(columns[own[0]])
     columns.setdefault("object", np.arange(n_rows))
     wrong = [key for key, values in columns.items() if values.shape not in ((), (n_rows,))]
@@ -244,7 +242,7 @@ def _registered_objects(arrays: Mapping[str, Any], name: str) -> pd.DataFrame:
 def as_tables(given: Any, name: str) -> Any:
     """Annotations of tables, or a table, from what one side of a batch may be given as."""
     objects, frames, sequences = given if isinstance(given, Annotations) else (given, None, None)
-    if isinstance(objects, Mapping) and registered_name(objects):
+    if isinstance(objects, Mapping) and schema.registered_name(objects):
         objects = _registered_objects(objects, name)
     elif isinstance(objects, Mapping):
         side = arrays_of_dict(objects, name)

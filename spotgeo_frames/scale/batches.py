@@ -16,17 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..matching.agreement import Unknown
-from ..matching.left_out import apart_of_parts, unknown_text
-from ..matching.rule import Rule
-from ..matching.words import Header, Words, header_of, rule_for
-from ..support.arrays import ascend
-from ..support.errors import check_none
-from ..tables.annotations import Annotations, SideColumns, as_side_columns
-from ..tables.columns import Columns
-from ..tables.messages import MOST_NAMED, listed
-from ..tables.schema import BOX, FRAME_KEY, LARGEST_COORDINATE, REGISTERED_COLUMNS
-from ..tables.table import Table
+from ..matching import Header, Rule, Unknown, Words, header_of, left_out, rule_for
+from ..support import arrays, check_none
+from ..tables import Annotations, Columns, SideColumns, Table, as_side_columns, messages, schema
 from .batch_arrays import BatchSide, arrays_of_columns, as_tables, given_arrays
 
 # The columns of each side that decide how rows are matched; all batches have the same of them.
@@ -56,7 +48,9 @@ def form_of(side: str, columns: Any, others: Sequence[str], frames: Any) -> Form
         return _form(None, (), is_text(frames["sequence"]), None, ()) if told else NO_FORM
     classes = is_text(columns["category"]) if "category" in columns else None
     # Plain batches have no x and y among their columns, and all have them.
-    own = tuple(name for columns_of in REGISTERED_COLUMNS.values() for name in columns_of if name not in BOX[:2])
+    own = tuple(
+        name for columns_of in schema.REGISTERED_COLUMNS.values() for name in columns_of if name not in schema.BOX[:2]
+    )
     return _form(side, (*columns, *others), is_text(columns["sequence"]), classes, own)
 
 
@@ -100,10 +94,11 @@ def _differences(name: str, known: Form, new: Form) -> list[str]:
     ]
     for side, columns in known.columns.items():
         others = new.columns.get(side, columns)
+        advice = "unlike earlier batches; give all the same columns"
         problems += [
-            f"{name}: {side}: it {verb} {listed(sorted(differing))}, unlike earlier batches; give all the same columns"
-            for verb, differing in (("lacks", columns - others), ("has", others - columns))
-            if differing
+            f"{name}: {side}: it {verb} {messages.listed(sorted(odd))}, {advice}"
+            for verb, odd in (("lacks", columns - others), ("has", others - columns))
+            if odd
         ]
     return problems
 
@@ -117,9 +112,11 @@ def rule_of_form(words: Words, form: Form) -> Rule:
 
     While nothing has rows, a threshold alone is that of boxes.
     """
-    unknown = BOX if words.threshold is not None and not form.columns else ()
+    unknown = schema.BOX if words.threshold is not None and not form.columns else ()
     # All batches have places, which decide nothing.
-    sides = (Header(side, {*BOX[:2], *form.columns.get(side, unknown)}, side in form.columns) for side in DECIDING)
+    sides = (
+        Header(side, {*schema.BOX[:2], *form.columns.get(side, unknown)}, side in form.columns) for side in DECIDING
+    )
     return rule_for(words, *sides)
 
 
@@ -213,7 +210,9 @@ def plain_side(side: BatchSide, name: str, sequences: Codes, categories: Codes) 
     columns, geometry = side.columns, side.geometry
     if "joint" in columns or "sequence" not in columns or "frame" not in columns:
         return None
-    if not np.vdot(geometry, geometry) <= LARGEST_COORDINATE**2:  # what is not finite or large is looked at closely
+    if (
+        not np.vdot(geometry, geometry) <= schema.LARGEST_COORDINATE**2
+    ):  # what is not finite or large is looked at closely
         return None
     sequence, frame = coded_keys(columns["sequence"], sequences), integers(columns["frame"])
     category = _coded_categories(columns["category"], categories) if "category" in columns else None
@@ -225,7 +224,7 @@ def plain_side(side: BatchSide, name: str, sequences: Codes, categories: Codes) 
     crowd = np.array(columns["crowd"]) if "crowd" in columns and name == "truth" else None
     if ("category" in columns and category is None) or (crowd is not None and not _are_flags(crowd)):
         return None
-    form = form_of(name, columns, BOX[2:] if len(geometry) == len(BOX) else [], side.frames)
+    form = form_of(name, columns, schema.BOX[2:] if len(geometry) == len(schema.BOX) else [], side.frames)
     return PlainSide(sequence, frame, geometry, category, crowd, listed, form)
 
 
@@ -241,7 +240,7 @@ def agreed_frames(truth: PlainSide, predictions: PlainSide) -> set[FrameCode] | 
 
 def _listed_frames(frames: Any, sequences: Codes) -> set[FrameCode] | None:
     """The frames of a table of frames; None if its key is not plain, or if a frame is there twice."""
-    if not {*FRAME_KEY} <= {*frames}:
+    if not {*schema.FRAME_KEY} <= {*frames}:
         return None
     sequence, frame = coded_keys(frames["sequence"], sequences), integers(frames["frame"])
     codes = None if sequence is None or frame is None else frame_codes(sequence, frame)
@@ -260,7 +259,7 @@ def _objects_differ(columns: dict[str, Any], sequence: np.ndarray, frame: np.nda
     if "object" not in columns:
         return True
     names = columns["object"]
-    if isinstance(names, np.ndarray) and names.dtype.kind in "iu" and ascend([sequence, frame, names]):
+    if isinstance(names, np.ndarray) and names.dtype.kind in "iu" and arrays.ascend([sequence, frame, names]):
         return True
     if not isinstance(names, np.ndarray) or names.dtype.kind not in "iuU":
         return False
@@ -279,7 +278,7 @@ def _are_flags(values: np.ndarray) -> bool:
 def joined_sides(batches: Sequence[tuple[PlainSide, PlainSide]]) -> tuple[SideColumns, SideColumns]:
     """Truth and predictions of all batches, one after the other; the truth lists the frames that any of them list."""
     listed = [*map(sequence_and_frame, {code for batch in batches for side in batch for code in side.listed or ()})]
-    frames = Columns(dict(zip(FRAME_KEY, np.array(listed, np.int64).reshape(-1, 2).T.copy(), strict=True)))
+    frames = Columns(dict(zip(schema.FRAME_KEY, np.array(listed, np.int64).reshape(-1, 2).T.copy(), strict=True)))
     truth, predictions = (Columns(dict(_joined(sides))) for sides in zip(*batches, strict=True))
     return SideColumns(truth, frames if listed else None), SideColumns(predictions)
 
@@ -289,7 +288,7 @@ def _joined(sides: Sequence[PlainSide]) -> Iterator[tuple[str, np.ndarray]]:
     filled = [side for side in sides if len(side.frame)] or sides[:1]
     yield "sequence", np.concatenate([side.sequence for side in filled])
     yield "frame", np.concatenate([side.frame for side in filled])
-    yield from zip(BOX, np.concatenate([side.geometry for side in filled], axis=1), strict=False)
+    yield from zip(schema.BOX, np.concatenate([side.geometry for side in filled], axis=1), strict=False)
     for name in ("category", "crowd"):
         values = [getattr(side, name) for side in filled]
         if values[0] is not None:
@@ -422,9 +421,11 @@ class SeenSides:
 
         `n_predicted` is how many predictions each of the sequences has; `names` are those of sequences that have codes.
         """
-        texts = [None if self.classes is None else apart_of_parts(*self.classes)]
+        texts = [None if self.classes is None else left_out.apart_of_parts(*self.classes)]
         alone = [place for place, code in enumerate(sequences) if n_predicted[place] and code not in self.with_truth]
         if alone:
-            first = [str(names.get(sequences[place], sequences[place])) for place in alone[: MOST_NAMED + 1]]
-            texts.append(unknown_text(Unknown(len(alone), first, int(n_predicted[alone].sum())), labelled=False))
+            first = [str(names.get(sequences[place], sequences[place])) for place in alone[: messages.MOST_NAMED + 1]]
+            texts.append(
+                left_out.unknown_text(Unknown(len(alone), first, int(n_predicted[alone].sum())), labelled=False)
+            )
         return "; ".join(filter(None, texts)) or None

@@ -15,14 +15,8 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..support.arrays import in_order
-from ..support.errors import InputError
-from ..support.memory import check_at_hand
-from ..tables.annotations import SideColumns
-from ..tables.arrow import arrow_to_pandas
-from ..tables.checks import check_frames, check_objects, plain_objects
-from ..tables.columns import Columns, columns_of
-from ..tables.provenance import name_source
+from ..support import InputError, arrays, memory
+from ..tables import Columns, SideColumns, arrow, checks, columns_of, provenance
 from .files import FIRST, Expected, Key, OpenedFiles, RowGroup
 from .parts import Part
 from .rows import SHORTER, gathered, in_key_order, kept_rows, row_group_batches, rows_within
@@ -137,7 +131,7 @@ def read_blocks(
         elif unfinished:  # a sequence of more rows than a block
             _furthest_back(unfinished).read()
             work = "the rows of a frame (or of a sequence, if it is not long)"
-            check_at_hand(next(iter(sources.values())).name, work, 3 * _waiting_bytes(every), SHORTER)
+            memory.check_at_hand(next(iter(sources.values())).name, work, 3 * _waiting_bytes(every), SHORTER)
         else:
             return
 
@@ -272,7 +266,7 @@ def _in_order(rows: pa.Table, long: Collection[Any]) -> bool:
 def _ascend(values: pa.ChunkedArray) -> bool:
     """Whether no value is less than the one before."""
     if pa.types.is_integer(values.type) and not values.null_count:  # NumPy takes half the time
-        return in_order(values.to_numpy())
+        return arrays.in_order(values.to_numpy())
     return pc.all(pc.less_equal(values[:-1], values[1:])).as_py() is not False
 
 
@@ -327,16 +321,20 @@ def _sides(blocks: Mapping[str, Block]) -> Sides:
     """Both sides, checked; messages call them by their files."""
     tables = {side: _columns(side, block) for side, block in blocks.items()}
     for side, table in tables.items():
-        name_source(table, blocks[side].name)
+        provenance.name_source(table, blocks[side].name)
     return SideColumns(tables["truth"], tables.get("frames")), SideColumns(tables["predictions"])
 
 
 def _columns(side: str, block: Block) -> Columns:
     """The columns of a block, checked."""
     if side == "frames":
-        return columns_of(check_frames(arrow_to_pandas(block.rows, block.name), block.name))
-    plain = plain_objects(block.rows)
-    return columns_of(check_objects(arrow_to_pandas(block.rows, block.name), block.name)) if plain is None else plain
+        return columns_of(checks.check_frames(arrow.arrow_to_pandas(block.rows, block.name), block.name))
+    plain = checks.plain_objects(block.rows)
+    return (
+        columns_of(checks.check_objects(arrow.arrow_to_pandas(block.rows, block.name), block.name))
+        if plain is None
+        else plain
+    )
 
 
 def _excluded(blocks: Mapping[str, Block], exclude: Sequence[Any]) -> list[Any]:

@@ -4,13 +4,10 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from ..geometries.facts import Geometry
-from ..geometries.registered import Measure
-from ..matching.rule import Rule
-from ..matching.words import Header, Words, rule_for
-from ..support.addresses import Storage
-from ..support.errors import check_none, noted_in
-from ..tables.schema import FRAME_KEY, OBJECT_KEY, PREFIXES
+from ..geometries import Geometry, Measure
+from ..matching import Header, Rule, Words, rule_for
+from ..support import Storage, check_none, noted_in
+from ..tables import schema
 from .contents import ON_ERROR, Contents, contents_of
 from .listing import in_files
 
@@ -62,8 +59,8 @@ def geometries(contents: Mapping[str, Contents]) -> Iterator[Header]:
 def required_columns(similarity: str | Measure | None) -> dict[str, list[str]]:
     """The columns that the files of each side must have; those that depend on the geometry are not known yet."""
     name = similarity if isinstance(similarity, str) else "distance"
-    objects = [*OBJECT_KEY, *columns_of_tables(Rule(name).geometry)]
-    return {"truth": objects, "predictions": objects, "frames": FRAME_KEY}
+    objects = [*schema.OBJECT_KEY, *columns_of_tables(Rule(name).geometry)]
+    return {"truth": objects, "predictions": objects, "frames": schema.FRAME_KEY}
 
 
 def columns_of_tables(geometry: Geometry) -> tuple[str, ...]:
@@ -75,12 +72,16 @@ def columns_to_read(contents: Mapping[str, Contents], wanted: Collection[str], r
     """The columns of each side that matching and the `wanted` columns of the match table need."""
     columns = {}
     for side, dataset in contents.items():
-        matched = {*FRAME_KEY} if side == "frames" else {*OBJECT_KEY, *columns_of_tables(rule.geometry), *OPTIONAL}
+        matched = (
+            {*schema.FRAME_KEY}
+            if side == "frames"
+            else {*schema.OBJECT_KEY, *columns_of_tables(rule.geometry), *OPTIONAL}
+        )
         columns[side] = [
             name
             for name in dataset.schema.names
             if name in matched
-            or PREFIXES[side] + name in wanted
+            or schema.PREFIXES[side] + name in wanted
             # A caller's similarity, or making whole poses of joints, may need any column.
             or (side != "frames" and rule.geometry.any_column)
         ]

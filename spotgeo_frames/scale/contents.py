@@ -12,13 +12,8 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..support.addresses import Storage
-from ..support.errors import InputError, check_memory, first_line
-from ..support.reading import readable
-from ..support.stores import Place, is_inside, is_local
-from ..support.work import AT_ONCE
-from ..tables.key_values import arrow_key, is_date, may_be_whole
-from ..tables.schema import REGISTERED_COLUMNS, registered_name
+from ..support import InputError, Place, Storage, check_memory, first_line, reading, stores, work
+from ..tables import key_values, schema
 from .files import FIRST, KEPT_OF_STORE, LAST, File, Footer, Gap, OpenedFiles, RowGroup, footer_digest
 from .listing import files_of
 
@@ -72,7 +67,7 @@ class Contents(NamedTuple):
 
 def check_outside(out: Place, dataset: Contents) -> None:
     """Raises InputError if a folder lies in the folder of a dataset."""
-    if any(is_inside(out, place) for place in dataset.places):
+    if any(stores.is_inside(out, place) for place in dataset.places):
         raise InputError(f"{out.name}: is in the folder of {dataset.name}, an input; give one elsewhere")
 
 
@@ -127,7 +122,7 @@ def _footers(files: Sequence[File]) -> tuple[list[File], list[_Footer]]:
     If a file is replaced meanwhile, that is noticed after it was read.
     """
     found, footers, left = list[File](), list[_Footer](), KEPT_OF_STORE
-    with ThreadPoolExecutor(AT_ONCE) as pool:
+    with ThreadPoolExecutor(work.AT_ONCE) as pool:
         for file, footer in zip(files, pool.map(_footer, files), strict=True):
             state = file.state._replace(footer=file.state.footer or footer.digest)  # of local files it is there already
             left -= 0 if footer.parsed is None else footer.parsed.metadata.serialized_size
@@ -140,17 +135,17 @@ def _footer(file: File) -> _Footer:
     """The footer of a file; its problems if it cannot be read."""
     schema = pa.schema([])
     try:
-        with readable(file.place.name):
+        with reading.readable(file.place.name):
             opened = OpenedFiles()
             footer = opened.footer(file)
-            digest = "" if is_local(file.place) else footer_digest(footer)
+            digest = "" if stores.is_local(file.place) else footer_digest(footer)
             schema = _with_partition(_plain_schema(footer.schema), file)
             if len(set(schema.names)) < len(schema.names):
                 return _Footer(schema, [], [f"{file.place.name}: a column is there more than once"], digest)
             columns = _columns(footer.metadata)
             positions = range(footer.metadata.num_row_groups)
             groups = [_group(opened, file, position, columns) for position in positions]
-            return _Footer(schema, groups, [], digest, None if is_local(file.place) else footer)
+            return _Footer(schema, groups, [], digest, None if stores.is_local(file.place) else footer)
     except InputError as error:
         return _Footer(schema, [], error.problems)
 
@@ -175,9 +170,9 @@ def _plain_schema(schema: pa.Schema) -> pa.Schema:
         kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
         if field.name.startswith("__index_level_"):
             continue
-        if _is_text(kind) or (field.name in KEYS and is_date(kind)):
+        if _is_text(kind) or (field.name in KEYS and key_values.is_date(kind)):
             kind = pa.string()
-        elif field.name in [*KEYS, "frame"] and (pa.types.is_integer(kind) or may_be_whole(kind)):
+        elif field.name in [*KEYS, "frame"] and (pa.types.is_integer(kind) or key_values.may_be_whole(kind)):
             kind = pa.int64()
         elif _kind_of(field.name) and (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
             kind = pa.float64()
@@ -249,7 +244,7 @@ def _range_read(opened: OpenedFiles, file: File, position: int) -> tuple[Any, An
     for batch in opened.batches(file, position, ["sequence"], BATCH_ROWS):
         column = pc.unique(batch.column(0))
         try:
-            column = arrow_key(column, _plain_schema(batch.schema).field(0).type)
+            column = key_values.arrow_key(column, _plain_schema(batch.schema).field(0).type)
         except pa.ArrowInvalid as error:
             raise InputError(f"{file.place.name}: column sequence: {first_line(error)}") from None
         ranges.append(pc.min_max(column).as_py())
@@ -285,15 +280,15 @@ def _judged(files: Sequence[File], footers: Sequence[_Footer], required: Sequenc
 
 def _needed(required: Sequence[str], names: Sequence[str]) -> list[str]:
     """The required columns of a file with these; those of a place are those of its geometry, if one is registered."""
-    own = registered_name(names)
+    own = schema.registered_name(names)
     if own is None or not {"x", "y"} <= {*required} or {"w", "joint"} & {*required}:
         return list(required)
-    return [*(name for name in required if name not in ("x", "y")), *REGISTERED_COLUMNS[own]]
+    return [*(name for name in required if name not in ("x", "y")), *schema.REGISTERED_COLUMNS[own]]
 
 
 def _kind_of(name: str) -> str | None:
     """What a column must have, "integers" or "numbers"; None where that depends."""
-    registered = any(name in columns for columns in REGISTERED_COLUMNS.values())
+    registered = any(name in columns for columns in schema.REGISTERED_COLUMNS.values())
     return KINDS.get(name, "numbers" if registered else None)
 
 

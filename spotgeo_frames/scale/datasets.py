@@ -19,22 +19,12 @@ from typing import Any
 
 import pandas as pd
 
-from ..geometries.registered import Measure
-from ..matching.alignment import FrameRule
-from ..matching.matcher import match_sides
-from ..matching.rule import Rule
-from ..matching.words import asked, asked_of_tracks, track_rule
-from ..scoring.registry import own_metrics
-from ..scoring.sequence_sums import Sums
-from ..scoring.summary import slice_file, summary_of
-from ..support.addresses import Storage
-from ..support.errors import InputError
-from ..support.stores import place_of
-from ..tables.binning import CheckedBins, Edges, plain_bins
-from ..tables.columns import dataframe_of
-from ..tables.selections import By, check_column, column_bins, listed_sequences
-from ..tracking.metrics.clear import THRESHOLD
-from ..tracking.track_tables import track_summary
+from ..geometries import Measure
+from ..matching import FrameRule, Rule, asked, asked_of_tracks, matcher, track_rule
+from ..scoring import Sums, registry, slice_file, summary_of
+from ..support import InputError, Storage, stores
+from ..tables import By, CheckedBins, Edges, binning, dataframe_of, selections
+from ..tracking import THRESHOLD, track_tables
 from .blocks import empty_sides
 from .columns import columns_to_read, dataset_rule, geometries, opened
 from .contents import Contents
@@ -149,12 +139,14 @@ def score_dataset(
     0  558  69  177    0.89
     """
     words = asked(tau, epsilon, similarity, threshold, sigmas, distance, unit)
-    left_out = None if exclude is None else listed_sequences(exclude)
+    left_out = None if exclude is None else selections.listed_sequences(exclude)
     storage = Storage(storage_options, filesystem)
-    options = RunOptions(None if out is None else place_of(out, storage), client, left_out, on_error, workers)
+    options = RunOptions(None if out is None else stores.place_of(out, storage), client, left_out, on_error, workers)
     frames, ruling = _frames_given(frames)
     with opened(truth, predictions, frames, words.similarity, on_error, storage) as contents:
-        [table], texts = summaries(contents, [column_bins(by)], dataset_rule(words, contents), options, ruling)
+        [table], texts = summaries(
+            contents, [selections.column_bins(by)], dataset_rule(words, contents), options, ruling
+        )
     for text in texts:
         warnings.warn(text, stacklevel=2)
     return table
@@ -177,9 +169,9 @@ def summaries(
     names = [list(grouping) for grouping in groupings]
     wanted = [name for columns in names for name in columns]
     # The match table of no rows has all columns of the real one.
-    empty = match_sides(*empty_sides(sources_of(contents)), rule, may_be_disjoint=True)
+    empty = matcher.match_sides(*empty_sides(sources_of(contents)), rule, may_be_disjoint=True)
     for name in wanted:
-        check_column(empty, name)
+        selections.check_column(empty, name)
     bins = bins_of_columns(groupings)
     if any(isinstance(of, int) for of in bins.values()) and (rule.of_whole_poses or options.on_error == "skip"):
         raise InputError(
@@ -194,7 +186,7 @@ def summaries(
     coded = () if keep or any(name.endswith("category") for name in wanted) else ("category",)
     sources = sources_of(contents, None if keep else columns_to_read(contents, wanted, rule), coded)
     plan = {
-        "groupings": [[[name, plain_bins(of)] for name, of in grouping.items()] for grouping in groupings],
+        "groupings": [[[name, binning.plain_bins(of)] for name, of in grouping.items()] for grouping in groupings],
         **described(rule, frames),
     }
     with run(contents, sources, method, plan, options, cut_frames=True) as (result, folder):
@@ -208,7 +200,7 @@ def summaries(
 
 def _own_metrics_left_out() -> list[str]:
     """The text of a warning if there are own metrics, which the processes that evaluate parts do not know."""
-    names, advice = ", ".join(own_metrics()), "summarize the match tables that out= keeps"
+    names, advice = ", ".join(registry.own_metrics()), "summarize the match tables that out= keeps"
     return [f"metrics of your own are not computed for datasets: {names}; {advice}"] if names else []
 
 
@@ -320,9 +312,9 @@ def track_dataset(
     1      <NA>  0.667     1
     """
     words = asked_of_tracks(tau, similarity, distance, unit)
-    left_out = None if exclude is None else listed_sequences(exclude)
+    left_out = None if exclude is None else selections.listed_sequences(exclude)
     storage = Storage(storage_options, filesystem)
-    options = RunOptions(None if out is None else place_of(out, storage), client, left_out, on_error, workers)
+    options = RunOptions(None if out is None else stores.place_of(out, storage), client, left_out, on_error, workers)
     frames, ruling = _frames_given(frames)
     with opened(truth, predictions, frames, words.similarity, on_error, storage) as contents:
         check_out(options.out, contents)
@@ -333,7 +325,7 @@ def track_dataset(
         plan = described(rule, ruling)
         sources = sources_of(contents, None if keep else columns, () if keep else ("category",))
         with run(contents, sources, method, plan, options, cut_frames=False) as (result, folder):
-            summary = track_summary(result.sums[0])
+            summary = track_tables.track_summary(result.sums[0])
             summary.attrs = rule.notes | result.sums[0].attrs
             summary = noted(summary, result)
             write_table(summary, "summary", folder, contents)

@@ -13,28 +13,11 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ..matching.alignment import FrameRule, align
-from ..matching.crowds import WithoutCrowds, without_crowds
-from ..matching.matcher import assigned, counted_table
-from ..matching.noted_rule import shared_notes
-from ..matching.pairs import Pairs
-from ..matching.rule import Rule, compared
-from ..scoring.match_sums import cut_sums, pair_sums, summary_sums, together, whole
-from ..scoring.sequence_sums import Sums
-from ..support.arrays import distinct
-from ..support.errors import InputError, check_memory, first_line
-from ..support.memory import keeping_freed_memory
-from ..support.stores import Output, Place
-from ..support.work import ahead
-from ..support.writing import as_arrow, metadata_of
-from ..tables.annotations import SideColumns
-from ..tables.binning import Edges
-from ..tables.columns import Columns
-from ..tables.match_tables import match_dataframe
-from ..tables.schema import COUNTS_NOTED, PREFIXES
-from ..tracking.identities import without_crowds_of_tracks
-from ..tracking.track_tables import track_matches
-from ..tracking.tracks import evaluate_tracks
+from ..matching import FrameRule, Pairs, Rule, WithoutCrowds, alignment, compared, crowds, matcher, noted_rule
+from ..scoring import Sums, match_sums
+from ..support import InputError, Output, Place, arrays, check_memory, first_line, memory, work, writing
+from ..tables import Columns, Edges, SideColumns, match_dataframe, schema
+from ..tracking import evaluate_tracks, track_tables, without_crowds_of_tracks
 from .blocks import BLOCK_BYTES, BLOCK_ROWS, OutOfOrderError, Source, checked_blocks
 from .contents import CANNOT_SKIP
 from .files import File, Gap, OpenedFiles, RowGroup, check_unchanged, gap_text
@@ -83,19 +66,19 @@ def score_block(
     A grouping is a list of columns of the match table, or empty. The values of a column that has `edges` are replaced
     by the positions of their bins.
     """
-    counting = without_crowds(compared(rule, truth, predictions, frames, may_be_disjoint=True), rule)
-    pairs = assigned(counting.sides, rule)
+    counting = crowds.without_crowds(compared(rule, truth, predictions, frames, may_be_disjoint=True), rule)
+    pairs = matcher.assigned(counting.sides, rule)
     if not (keep or cut or any(groupings)):
         return None, [_of_pairs(counting, pairs, rule) for _ in groupings], []
     carried = None if keep else {name for names in groupings for name in names}
-    matches = match_dataframe(counted_table(counting, pairs, rule, carried))
+    matches = match_dataframe(matcher.counted_table(counting, pairs, rule, carried))
     sums, pieces = [], []
     for names in groupings:
         if not names and not cut:  # not from the table, so that rounding does not depend on whether there is one
             sums.append(_of_pairs(counting, pairs, rule))
             continue
         by = [bin_codes(matches[name], edges[name]) if name in edges else name for name in names] or None
-        uncut, *piece = cut_sums(matches, by, cut) if cut else (summary_sums(matches, by),)
+        uncut, *piece = match_sums.cut_sums(matches, by, cut) if cut else (match_sums.summary_sums(matches, by),)
         sums.append(uncut)
         pieces += piece
     return matches if keep else None, sums, pieces
@@ -103,20 +86,20 @@ def score_block(
 
 def _of_pairs(counting: WithoutCrowds, pairs: Pairs, rule: Rule) -> Sums:
     """The sums of pairs, of all sequences together."""
-    return together(whole(pair_sums(counting, pairs, rule)))
+    return match_sums.together(match_sums.whole(match_sums.pair_sums(counting, pairs, rule)))
 
 
 def track_block(
     truth: SideColumns, predictions: SideColumns, _cut: Collection[Any], *, rule: Rule, frames: FrameRule, keep: bool
 ) -> tuple[pd.DataFrame | None, list[Sums], list[Sums]]:
     """CLEAR's match table of a block (None unless `keep`), and the sums of each sequence; tracks are never cut."""
-    aligned = without_crowds_of_tracks(align(truth, predictions, frames, may_be_disjoint=True), rule)
+    aligned = without_crowds_of_tracks(alignment.align(truth, predictions, frames, may_be_disjoint=True), rule)
     tracks, found, sums = evaluate_tracks(aligned, rule)
-    matches = track_matches(aligned, tracks, found, rule) if keep else None
+    matches = track_tables.track_matches(aligned, tracks, found, rule) if keep else None
     return matches, [sums], []
 
 
-@keeping_freed_memory()
+@memory.keeping_freed_memory()
 def evaluate_part(part: Part, job: Job) -> Result:
     """Evaluates a part and, if the job has a folder, writes its match table and its sums there.
 
@@ -197,7 +180,9 @@ def _evaluated(part: Part, job: Job, in_memory: bool) -> Result:
     place = None if job.folder is None else job.folder.matches(part.number)
     with ExitStack() as stack:
         writer = stream = None
-        for n_rows, excluded, sides, cut in ahead(checked_blocks(part, job.sources, job.exclude, in_memory=in_memory)):
+        for n_rows, excluded, sides, cut in work.ahead(
+            checked_blocks(part, job.sources, job.exclude, in_memory=in_memory)
+        ):
             if sides is None:
                 results.append(no_result(job.sources)._replace(n_rows=n_rows, excluded=excluded))
                 continue
@@ -205,7 +190,7 @@ def _evaluated(part: Part, job: Job, in_memory: bool) -> Result:
             only, n_shared, of_cut = _sequences(*sides, cut)
             results.append(Result(sums, n_rows, only, n_shared, [], excluded, {}, cut=of_cut, pieces=pieces))
             if matches is not None and job.folder is not None and place is not None:
-                matches.attrs = shared_notes(matches)  # the counts of one block are not the part's
+                matches.attrs = noted_rule.shared_notes(matches)  # the counts of one block are not the part's
                 layout = layout or _schema_of(matches, job.sources)
                 table = _as_arrow(matches, layout, place)
                 if writer is None:
@@ -228,9 +213,9 @@ def _note_counts(writer: Any, sums: Sums) -> None:
 
     Arrow takes a schema's metadata from the copy of the schema in `ARROW:schema`, so that is replaced, too.
     """
-    if sums.attrs.keys().isdisjoint(COUNTS_NOTED):
+    if sums.attrs.keys().isdisjoint(schema.COUNTS_NOTED):
         return
-    notes = {key.encode(): text for key, text in metadata_of(sums.attrs).items()}
+    notes = {key.encode(): text for key, text in writing.metadata_of(sums.attrs).items()}
     layout = writer.schema.with_metadata({**writer.schema.metadata, **notes})
     writer.add_key_value_metadata({**notes, b"ARROW:schema": b64encode(layout.serialize())})
 
@@ -245,7 +230,11 @@ def _schema_of(matches: pd.DataFrame, sources: Mapping[str, Source]) -> pa.Schem
 
     They follow from the pandas types. For columns of Python objects, such as dates, they are those of the source.
     """
-    known = {f"{PREFIXES[side]}{field.name}": field.type for side, source in sources.items() for field in source.schema}
+    known = {
+        f"{schema.PREFIXES[side]}{field.name}": field.type
+        for side, source in sources.items()
+        for field in source.schema
+    }
     layout = pa.Schema.from_pandas(matches.head(0), preserve_index=False)
     unclear = [name for name in layout.names if matches[name].dtype == object and name in known]
     for name in unclear:
@@ -256,7 +245,7 @@ def _schema_of(matches: pd.DataFrame, sources: Mapping[str, Source]) -> pa.Schem
 def _as_arrow(matches: pd.DataFrame, layout: pa.Schema, place: Place) -> pa.Table:
     """A match table as an Arrow table of these types; `place` is where it will be written."""
     try:
-        return as_arrow(matches, matches.attrs, layout)
+        return writing.as_arrow(matches, matches.attrs, layout)
     except (pa.ArrowException, ValueError, TypeError) as error:
         check_memory(error, place.name)
         raise InputError(f"{place.name}: cannot be written: {first_line(error)}") from None
@@ -294,5 +283,5 @@ def _distinct(table: Columns) -> pd.Index:
     """The sequences of a table, sorted."""
     sequence = table["sequence"]
     if isinstance(sequence, np.ndarray):
-        return pd.Index(distinct(sequence)[0])
+        return pd.Index(arrays.distinct(sequence)[0])
     return pd.Index(pd.unique(sequence)).sort_values()

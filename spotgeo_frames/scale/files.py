@@ -8,9 +8,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from ..support.errors import check_memory, check_none
-from ..support.stores import Listed, Place, is_local, listed, listed_below
-from ..support.work import AT_ONCE, Fetching
+from ..support import Fetching, Listed, Place, check_memory, check_none, stores, work
 
 # How much of the end of a file is read to tell whether it has changed. Most footers fit, and one request is enough.
 TAIL = 1 << 16
@@ -64,9 +62,9 @@ class File(NamedTuple):
 
 def states_of(files: Sequence[Listed]) -> list[FileState]:
     """The states of files; footers are read of local files only, since a request each would be needed elsewhere."""
-    if not files or not is_local(files[0].place):
+    if not files or not stores.is_local(files[0].place):
         return [FileState(file.size, file.changed, "") for file in files]
-    with ThreadPoolExecutor(AT_ONCE) as pool:
+    with ThreadPoolExecutor(work.AT_ONCE) as pool:
         footers = list(pool.map(_footer_digest, [file.place for file in files]))
     return [FileState(file.size, file.changed, footer) for file, footer in zip(files, footers, strict=True)]
 
@@ -92,10 +90,10 @@ def _seen_again(files: Sequence[File]) -> dict[str, Listed]:
     if hasattr(getattr(filesystem, "handler", None), "fs"):
         filesystem.handler.fs.invalidate_cache()  # fsspec remembers what it has listed
     folder = files[0].folder
-    if folder is None or is_local(folder) or len(files) <= FEW_FILES:
-        found: Sequence[Listed | None] = listed([file.place for file in files])
+    if folder is None or stores.is_local(folder) or len(files) <= FEW_FILES:
+        found: Sequence[Listed | None] = stores.listed([file.place for file in files])
     else:
-        found = listed_below(folder, lambda path: path.endswith(".parquet"))
+        found = stores.listed_below(folder, lambda path: path.endswith(".parquet"))
     return {file.place.path: file for file in found if file is not None}
 
 
@@ -127,7 +125,7 @@ def _now(files: Sequence[File]) -> dict[str, FileState]:
     seen = _seen_again(files)
     there = [file for file in files if file.place.path in seen]
     states = states_of([seen[file.place.path] for file in there])
-    if there and not is_local(there[0].place):
+    if there and not stores.is_local(there[0].place):
         states = [state._replace(footer=_footer_now(file, state)) for file, state in zip(there, states, strict=True)]
     return {file.place.path: state for file, state in zip(there, states, strict=True)}
 
@@ -188,7 +186,7 @@ class OpenedFiles:
         alone = {
             group.file.place.path: group
             for group in groups
-            if n_groups[group.file.place.path] == 1 and not is_local(group.file.place)
+            if n_groups[group.file.place.path] == 1 and not stores.is_local(group.file.place)
         }
         self._expected = Fetching(_fetched, alone)
 
@@ -231,7 +229,7 @@ class OpenedFiles:
         """The file opened as Parquet, to read these columns of a row group."""
         import pyarrow.parquet as pq
 
-        if is_local(file.place):
+        if stores.is_local(file.place):
             source, whole, buffer = file.place.filesystem.open_input_file(file.place.path), False, BUFFER
         else:
             if self._last[0] != file.place.path:  # opening asks the store for the size
@@ -302,7 +300,7 @@ def _footer(file: File) -> Footer:
     """The footer of a file, read in one request where its size is known."""
     import pyarrow.parquet as pq
 
-    if not is_local(file.place):
+    if not stores.is_local(file.place):
         fragment = _fragment(file)
         return Footer(fragment.metadata, fragment.physical_schema, fragment)
     with file.place.filesystem.open_input_file(file.place.path) as source, pq.ParquetFile(source) as opened:

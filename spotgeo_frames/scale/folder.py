@@ -12,9 +12,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ..support.errors import InputError
-from ..support.reading import readable
-from ..support.stores import Output, Place, written
+from ..support import InputError, Output, Place, reading, stores
 
 # What both a second run in a folder and one whose folder was given to another are told.
 BUSY = "another run is writing here; wait until it ends, or give another folder"
@@ -56,7 +54,7 @@ def plan_text(plan: Mapping[str, Any]) -> bytes:
 def read_plan(out: Place) -> dict[str, Any] | None:
     """The plan in a folder, None if there is none; raises InputError if it is damaged."""
     place = out.inside("plan.json")
-    with readable(place.name):
+    with reading.readable(place.name):
         try:
             with place.filesystem.open_input_stream(place.path) as stream:
                 content = bytes(stream.read())
@@ -90,5 +88,5 @@ def written_for(folder: RunFolder, place: Place) -> Iterator[Output]:
 
     Raises InputError if it cannot be written, or if the folder is no longer that of this run.
     """
-    with written(place, folder.identity, partial(check_own, folder)) as stream:
+    with stores.written(place, folder.identity, partial(check_own, folder)) as stream:
         yield stream

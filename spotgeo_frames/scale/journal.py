@@ -12,11 +12,18 @@ from uuid import uuid4
 import msgspec
 import pyarrow as pa
 
-from ..support.errors import InputError, check_memory, check_none, without_secrets
-from ..support.stores import Digest, Place, digest_of, is_local, make_folder, remove_temporary, sizes, write_all
-from ..support.temporary import WINDOWS, lock, synchronise_folder, temporary_beside, temporary_name
-from ..support.version import __version__
-from ..support.writing import writable
+from ..support import (
+    Digest,
+    InputError,
+    Place,
+    __version__,
+    check_memory,
+    check_none,
+    stores,
+    temporary,
+    without_secrets,
+    writing,
+)
 from .contents import Contents
 from .folder import BUSY, RunFolder, check_own, plan_text, read_plan
 from .results import Result, read_result
@@ -48,7 +55,7 @@ def begun(
     the folder belongs to another evaluation, has other files, or cannot be written.
     """
     plan = _plan(contents, options, n_parts)
-    make_folder(out)
+    stores.make_folder(out)
     with _held(out, plan) as locked:
         known = read_plan(out)
         if known is None:
@@ -59,7 +66,7 @@ def begun(
             raise InputError(f"{out.name}: holds a run of something else ({different} differ); {advice}")
         folder = RunFolder(out, known["run"])
         for name in FOLDERS:
-            make_folder(out.inside(name))
+            stores.make_folder(out.inside(name))
         _tidy(folder, "" if locked else folder.identity)
         try:
             yield folder, *_finished(folder, n_parts)
@@ -84,23 +91,23 @@ def _held(out: Place, plan: Mapping[str, Any]) -> Iterator[bool]:
     It writes the plan if there is none. Raises InputError if another process holds the lock.
     """
     content = plan_text({"run": uuid4().hex, **plan})
-    if not is_local(out):
+    if not stores.is_local(out):
         if read_plan(out) is None:
             _check_empty(out)
-            write_all(out.inside("plan.json"), content)
+            stores.write_all(out.inside("plan.json"), content)
         yield False
         return
     descriptor = _claimed(out, content)
     try:
-        yield lock(descriptor) is True  # which this descriptor has already, if there are locks
+        yield temporary.lock(descriptor) is True  # which this descriptor has already, if there are locks
     finally:
         os.close(descriptor)
 
 
 def _claimed(out: Place, content: bytes) -> int:
     """The descriptor of the plan in a local folder, with its lock; the plan is written if there is none."""
-    make = _made_unlocked if WINDOWS else _made
-    with writable(out.name):
+    make = _made_unlocked if temporary.WINDOWS else _made
+    with writing.writable(out.name):
         for _ in range(ATTEMPTS):
             there = os.path.lexists(out.inside("plan.json").path)
             descriptor = _locked(out) if there else make(out, content)
@@ -115,7 +122,7 @@ def _locked(out: Place) -> int | None:
     descriptor = None
     try:
         descriptor = os.open(path, os.O_RDWR)
-        if lock(descriptor) is False:
+        if temporary.lock(descriptor) is False:
             raise InputError(f"{out.name}: {BUSY}")
         if os.path.samestat(os.fstat(descriptor), os.stat(path)):
             found, descriptor = descriptor, None
@@ -134,15 +141,15 @@ def _made(out: Place, content: bytes) -> int | None:
     Raises InputError if the folder has results without a plan.
     """
     path = out.inside("plan.json").path
-    unfinished = f"{out.path}/{temporary_name('plan.json')}"
+    unfinished = f"{out.path}/{temporary.temporary_name('plan.json')}"
     descriptor = os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
     try:
-        lock(descriptor)  # before others can see it
+        temporary.lock(descriptor)  # before others can see it
         with open(descriptor, "wb", closefd=False) as stream:
             stream.write(content)
         os.fsync(descriptor)
         _linked(unfinished, path)
-        synchronise_folder(out.path)
+        temporary.synchronise_folder(out.path)
         try:
             _check_empty(out)
         except InputError:
@@ -164,7 +171,7 @@ def _made_unlocked(out: Place, content: bytes) -> int | None:
     _check_empty(out)
     path = Path(out.inside("plan.json").path)
     try:
-        with temporary_beside(path) as unfinished:
+        with temporary.temporary_beside(path) as unfinished:
             unfinished.write_bytes(content)
             _linked(str(temporary), str(path))
     except FileExistsError:
@@ -187,19 +194,19 @@ def _linked(temporary: str, path: str) -> None:
 def _check_empty(out: Place) -> None:
     """Raises InputError if there are results in a folder that has no plan."""
     for name in FOLDERS:
-        if sizes(out.inside(name)):
+        if stores.sizes(out.inside(name)):
             raise InputError(f"{out.inside(name).name}: holds files of something else; give another folder")
 
 
 def _tidy(folder: RunFolder, owner: str) -> None:
     """Removes the unfinished files of killed processes: those of the run with the identity `owner`, or all."""
     for place in (folder.place, *(folder.place.inside(name) for name in FOLDERS)):
-        remove_temporary(place, owner)
+        stores.remove_temporary(place, owner)
 
 
 def _finished(folder: RunFolder, n_parts: int) -> tuple[dict[int, Result], list[str]]:
     """The results of the finished parts in a folder, by part, and texts on those that are damaged."""
-    present = sizes(folder.place.inside("sums"))
+    present = stores.sizes(folder.place.inside("sums"))
     numbers = [number for number in range(n_parts) if folder.sums(number).base_name in present]
     with ThreadPoolExecutor(READERS) as pool:
         judged = dict(zip(numbers, pool.map(partial(_judged, folder), numbers), strict=True))
@@ -212,7 +219,7 @@ def _judged(folder: RunFolder, number: int) -> Result | str:
     try:
         result = read_result(folder, number)
         for name, digest in result.files.items():
-            if digest_of(folder.of(name)) != digest:
+            if stores.digest_of(folder.of(name)) != digest:
                 raise InputError(f"{folder.of(name).name}: is not what was written: it is damaged or of another run")
     except InputError as error:
         return f"{error.problems[0]}; its part is evaluated again"
@@ -225,7 +232,7 @@ def check_written(folder: RunFolder, files: Mapping[str, Digest]) -> None:
     there = {
         f"{name}/{base_name}": size
         for name in FOLDERS
-        for base_name, size in sizes(folder.place.inside(name)).items()
+        for base_name, size in stores.sizes(folder.place.inside(name)).items()
         if base_name.endswith((".parquet", ".arrow"))
     }
     with ThreadPoolExecutor(READERS) as pool:
@@ -244,7 +251,7 @@ def _is_own(folder: RunFolder, name: str, digest: Digest) -> bool:
     place = folder.of(name)
     try:
         if name.startswith("sums/"):
-            return digest_of(place) == digest
+            return stores.digest_of(place) == digest
         with place.filesystem.open_input_file(place.path) as stream:
             return (pq.read_metadata(stream).metadata or {}).get(b"run") == folder.identity.encode()
     except (InputError, OSError, pa.ArrowException) as error:

@@ -13,10 +13,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from ..support.addresses import Storage
-from ..support.errors import InputError, check_memory, first_line, without_secrets
-from ..support.stores import Listed, Place, found_at, listed, place_of
-from ..tables.table import ArrowStream, as_stream, collected
+from ..support import InputError, Listed, Place, Storage, check_memory, first_line, stores, without_secrets
+from ..tables import ArrowStream, as_stream, collected
 from .files import File, states_of
 
 
@@ -37,8 +35,8 @@ def files_of(source: Any, storage: Storage | None = None) -> tuple[str, str | No
     if they are not Parquet on one file system.
     """
     if isinstance(source, str | Path):
-        place = place_of(source, storage)
-        folder, files = found_at(place, (".parquet",))
+        place = stores.place_of(source, storage)
+        folder, files = stores.found_at(place, (".parquet",))
         if folder is None:
             return place.name, None, _described(files, [{}])
         if not files:
@@ -46,7 +44,7 @@ def files_of(source: Any, storage: Storage | None = None) -> tuple[str, str | No
         partitions = _partitions([file.place.path[len(folder.path) :] for file in files])
         return place.name, folder.path, _described(files, partitions, folder)
     if isinstance(source, list | tuple) and source and all(isinstance(path, str | Path) for path in source):
-        places = [place_of(path, storage) for path in source]
+        places = [stores.place_of(path, storage) for path in source]
         return f"{places[0].name} and others", None, _described(_asked(places), [{} for _ in places])
     if isinstance(source, Place):
         return source.name, None, _described(_asked([source]), [{}])
@@ -72,7 +70,7 @@ def _asked(places: Sequence[Place]) -> list[Listed]:
     """What the file system says of files that were asked for by their names; they must be on one file system."""
     if any(place.filesystem != places[0].filesystem for place in places):
         raise InputError(f"{places[0].name} and others: are on several file systems; one is needed")
-    return [file or Listed(place, 0, 0) for place, file in zip(places, listed(places), strict=True)]
+    return [file or Listed(place, 0, 0) for place, file in zip(places, stores.listed(places), strict=True)]
 
 
 def _described(
@@ -141,7 +139,7 @@ def _written(given: Any, name: str, path: Path) -> Any:
     except Exception as error:  # what the caller's own query raises, and what Parquet cannot hold
         check_memory(error, name)
         raise InputError(f"{name}: its rows cannot be kept in {path.parent} as Parquet: {first_line(error)}") from None
-    return Place(place_of(path).filesystem, str(path), name)
+    return Place(stores.place_of(path).filesystem, str(path), name)
 
 
 def _write(reader: pa.RecordBatchReader, path: Path) -> None:

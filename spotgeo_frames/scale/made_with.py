@@ -11,11 +11,9 @@ from typing import Any, Literal
 import msgspec
 import pandas as pd
 
-from ..matching.noted_rule import rule_notes
-from ..support.errors import InputError
-from ..support.pandas_tables import TEXT
-from ..support.texts import plain_value
-from ..tables.messages import listed, missing
+from ..matching import noted_rule
+from ..support import InputError, pandas_tables, plain_value
+from ..tables import messages
 
 # The column, and the note of a table of sums without rows, which has no other place for it.
 MADE_WITH = "made_with"
@@ -59,14 +57,14 @@ def made_with(
     table: pd.DataFrame,
 ) -> MadeWith:
     """How sums of a table were made, whose notes have the rule."""
-    rule = {str(key): value for key, value in rule_notes(table).items()}
+    rule = {str(key): value for key, value in noted_rule.rule_notes(table).items()}
     return MadeWith(of, measure, list(keys), list(by), list(own_metrics), rule, table.attrs.get("version"))
 
 
 def marked(table: pd.DataFrame, made: MadeWith) -> pd.DataFrame:
     """A table of sums with the column that says how they were made, and with the notes of the rule."""
     # Hundreds of sums may be a block each, and pandas warns of one more that is inserted there.
-    noted = pd.concat([table, pd.Series(made.text, table.index, TEXT, MADE_WITH)], axis=1)
+    noted = pd.concat([table, pd.Series(made.text, table.index, pandas_tables.TEXT, MADE_WITH)], axis=1)
     noted.attrs = made.notes | {MADE_WITH: made.text}
     return noted
 
@@ -79,7 +77,7 @@ def noted_made_with(table: pd.DataFrame, name: str) -> list[tuple[MadeWith, str]
     """
     lacking = [column for column in ("sequence", MADE_WITH) if column not in table]
     if lacking:
-        raise InputError([missing(name, column, (), "sums() makes tables that have it") for column in lacking])
+        raise InputError([messages.missing(name, column, (), "sums() makes tables that have it") for column in lacking])
     texts = table[MADE_WITH].drop_duplicates()
     places = [f"{name}: sequence {table['sequence'].loc[row]}" for row in texts.index]
     if not len(table) and MADE_WITH in table.attrs:
@@ -108,6 +106,6 @@ def one_way(ways: Sequence[tuple[MadeWith, str]]) -> MadeWith:
 def _told(made: MadeWith, with_rule: bool) -> str:
     """How sums were made, in words."""
     words = [f"{made.of} by {made.measure}, one row a {' and '.join(dict.fromkeys([*made.keys, *made.by]))}"]
-    words += [f"own metrics {listed(made.own_metrics)}"] if made.own_metrics else []
+    words += [f"own metrics {messages.listed(made.own_metrics)}"] if made.own_metrics else []
     words += [f"{key} {value}" for key, value in made.rule.items()] if with_rule else []
     return ", ".join(words)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..support.errors import InputError
+from ..support import InputError
 from .contents import Contents
 from .files import FIRST, LAST, Gap, Key, RowGroup
 

@@ -21,12 +21,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..support.arrays import added_at, distinct
-from ..support.errors import InputError
-from ..support.memory import check_at_hand
-from ..support.stores import Place, is_local, place_of
-from ..support.work import AT_ONCE
-from ..tables.selections import check_names
+from ..support import InputError, Place, arrays, memory, stores, work
+from ..tables import selections
 from . import parts
 from .blocks import Source, block_rows, wrong_statistics
 from .contents import BATCH_ROWS, CANNOT_SKIP, Contents, contents_of
@@ -103,8 +99,8 @@ def layouts_of(sides: Mapping[str, Contents], groups: Sequence[tuple[str, RowGro
     Several are read at once: as many as there are cores, since each takes memory, and more of a store, which keeps
     them waiting.
     """
-    local = all(is_local(group.file.place) for _, group in groups)
-    with ThreadPoolExecutor(os.cpu_count() if local else AT_ONCE) as pool:
+    local = all(stores.is_local(group.file.place) for _, group in groups)
+    with ThreadPoolExecutor(os.cpu_count() if local else work.AT_ONCE) as pool:
         return list(pool.map(lambda item: _layout(item[1], _key_schema(sides[item[0]].schema), n_rows), groups))
 
 
@@ -147,7 +143,7 @@ def _added(pieces: Sequence[_Counts]) -> _Counts:
     names, counts = (np.concatenate(listed) for listed in zip(*pieces, strict=True))
     order = np.argsort(names)
     names, counts = names[order], counts[order]
-    _, first = distinct(names)
+    _, first = arrays.distinct(names)
     return _Counts(names[first], np.add.reduceat(counts, first))
 
 
@@ -183,7 +179,7 @@ def components(sequences: Sequence[np.ndarray]) -> np.ndarray:
         name, of_piece = name[order], of_piece[order]
         shared = name[1:] == name[:-1]
         n_numbers = int(number.max()) + 1
-        pairs = distinct(np.sort(of_piece[:-1][shared] * n_numbers + of_piece[1:][shared]))[0]
+        pairs = arrays.distinct(np.sort(of_piece[:-1][shared] * n_numbers + of_piece[1:][shared]))[0]
         links = coo_array((np.ones(len(pairs)), np.divmod(pairs, n_numbers)), (n_numbers, n_numbers))
         number = connected_components(links, directed=False)[1].astype(np.int64)[number]
         if not number.any():  # all belong together already
@@ -195,7 +191,7 @@ def _ranges(sequences: Sequence[np.ndarray]) -> Iterator[list[np.ndarray]]:
     """What of each array lies in one range after another; in each range about AT_A_TIME values of all arrays."""
     step = 64
     sample = np.sort(np.concatenate([names[::step] for names in sequences]))
-    cuts = distinct(sample[AT_A_TIME // step :: AT_A_TIME // step])[0]
+    cuts = arrays.distinct(sample[AT_A_TIME // step :: AT_A_TIME // step])[0]
     ends = [[0, *np.searchsorted(names, cuts).tolist(), len(names)] for names in sequences]
     for number in range(len(cuts) + 1):
         yield [names[end[number] : end[number + 1]] for names, end in zip(sequences, ends, strict=True)]
@@ -228,7 +224,7 @@ class RunOptions(NamedTuple):
         """The sequences to leave out; raises InputError if they are not of the type of the sequences."""
         names = self.exclude or []
         filled = [side for side in contents.values() if side.n_rows] or [contents["truth"]]
-        check_names(names, filled[0].numbered)
+        selections.check_names(names, filled[0].numbered)
         # Sequences have at most 64 bits, so a larger integer is none, and Arrow could not store it.
         return [name for name in names if isinstance(name, str) or -(1 << 63) <= name < 1 << 63]
 
@@ -273,7 +269,7 @@ def _check_memory(contents: Mapping[str, Contents], exclude: Collection[Any]) ->
     if name is not None:
         work = f"evaluating its {counts[name]:,} rows or more of both sides at once"
         advice = "divide it into several, leave it out with exclude="
-        check_at_hand(f"{contents['truth'].name}: sequence {name}", work, counts[name] * TRACKED_BYTES, advice)
+        memory.check_at_hand(f"{contents['truth'].name}: sequence {name}", work, counts[name] * TRACKED_BYTES, advice)
 
 
 def _check_gaps(contents: Mapping[str, Contents]) -> None:
@@ -331,7 +327,7 @@ def _divided(part: Part, layouts: Layouts, sources: Mapping[str, Source]) -> tup
     """
     groups = sorted(part.groups, key=lambda item: (item[1].begin, item[1].end))
     component = components([layouts[side, group.order].sequences for side, group in groups])
-    n_rows = added_at(component, [group.n_rows for _, group in groups])
+    n_rows = arrays.added_at(component, [group.n_rows for _, group in groups])
     most = most_sorted([source.schema for source in sources.values()])
     if n_rows.max() <= most:
         return _scattered(part, groups, component, n_rows, most), {}
@@ -378,7 +374,7 @@ def _scattered(
 def _sorted(dataset: Contents, source: Source, folder: Path) -> Contents:
     """The columns of a dataset that are read, sorted into files in a folder, which messages call by the dataset."""
     folder.mkdir()
-    write_sorted(dataset._replace(schema=source.schema), folder.parent, place_of(folder))
+    write_sorted(dataset._replace(schema=source.schema), folder.parent, stores.place_of(folder))
     found = contents_of(folder, ["sequence"])
     files = {file.place.path: file._replace(place=file.place._replace(name=dataset.name)) for file in found.files}
     groups = [group._replace(file=files[group.file.place.path]) for group in found.groups]

@@ -12,11 +12,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ..geometries.joints import labelled_joints
-from ..support.errors import InputError, SliceError
-from ..tables.arrow import arrow_to_pandas
-from ..tables.binning import CheckedBins, Edges, edges_in_column, fitting_edges, in_bins, ordered_values, plain_bins
-from ..tables.quantile_bins import Ranks
+from ..geometries import labelled_joints
+from ..support import InputError, SliceError
+from ..tables import CheckedBins, Edges, Ranks, arrow, binning
 from .blocks import BLOCK_ROWS
 from .contents import Contents
 from .files import OpenedFiles
@@ -33,7 +31,7 @@ def bins_of_columns(groupings: Sequence[Mapping[str, CheckedBins]]) -> dict[str,
     """The bins of each column that is binned; raises InputError if a column has others in another grouping."""
     bins: dict[str, CheckedBins] = {}
     for name, of in (item for grouping in groupings for item in grouping.items()):
-        if plain_bins(bins.setdefault(name, of)) != plain_bins(of):
+        if binning.plain_bins(bins.setdefault(name, of)) != binning.plain_bins(of):
             raise InputError(f"by: {name} occurs with different bins; with datasets, give the same each time")
     return {name: of for name, of in bins.items() if of is not None}
 
@@ -49,7 +47,7 @@ def dataset_bin_edges(
     predictions: which of them are in the match table is known only after matching.
     """
     if not isinstance(bins, int):
-        return fitting_edges(values, bins)
+        return binning.fitting_edges(values, bins)
     column = str(values.name)
     side, _, name = column.partition("_")
     source = contents.get({"truth": "truth", "predicted": "predictions"}.get(side, ""))
@@ -63,7 +61,7 @@ def dataset_bin_edges(
         raise SliceError(f"column {column} cannot be binned in a dataset with crowds; columns of truths can")
     crowds = ["crowd"] if side == "truth" and "crowd" in source.schema.names else []
     edges = streamed_edges(lambda: _values(source, name, times, crowds, exclude), source.n_rows, bins, column)
-    return edges if times is None or not len(edges) else edges_in_column(pd.Series(dtype=times), edges)
+    return edges if times is None or not len(edges) else binning.edges_in_column(pd.Series(dtype=times), edges)
 
 
 def _type_of_times(kind: pa.DataType) -> Any:
@@ -88,7 +86,7 @@ def _values(
         if crowds:
             table = table[~_is_crowd(table)]
         if times is not None:
-            yield ordered_values(table[name].dropna().astype(times))
+            yield binning.ordered_values(table[name].dropna().astype(times))
         else:
             values = table[name].to_numpy(np.float64, na_value=np.nan)
             yield values[~np.isnan(values)]
@@ -112,7 +110,7 @@ def column_tables(source: Contents, columns: Sequence[str], exclude: Sequence[in
     files = OpenedFiles()
     for group in source.groups:
         for rows in row_group_batches(files, group, schema, BLOCK_ROWS):
-            yield arrow_to_pandas(kept_rows(rows, exclude), source.name)
+            yield arrow.arrow_to_pandas(kept_rows(rows, exclude), source.name)
 
 
 def streamed_edges(values: Values, n_rows: int, bins: int, name: str) -> np.ndarray:
@@ -177,7 +175,7 @@ def bin_codes(values: pd.Series, edges: Edges) -> pd.Series:
     """
     if not len(edges):
         return values
-    codes = in_bins(values, edges).cat.codes.to_numpy(np.int64)
+    codes = binning.in_bins(values, edges).cat.codes.to_numpy(np.int64)
     return pd.Series(pd.arrays.IntegerArray(codes, codes < 0), values.index, name=values.name)
 
 
@@ -185,6 +183,6 @@ def bins_of_codes(codes: pd.Series, edges: Edges) -> pd.Series:
     """The bins at these positions, named as in memory; `codes` itself if there are no edges."""
     if not len(edges):
         return codes
-    bins = in_bins(pd.Series(dtype=object), edges).cat.categories
+    bins = binning.in_bins(pd.Series(dtype=object), edges).cat.categories
     intervals = pd.Categorical.from_codes(codes.fillna(-1).astype(int), categories=bins, ordered=True)
     return pd.Series(intervals, name=codes.name)

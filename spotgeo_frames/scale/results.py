@@ -9,19 +9,11 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ..matching.alignment import FrameRule
-from ..matching.left_out import apart_of_parts, one_sided_categories
-from ..scoring.match_sums import match_metrics, whole_pieces
-from ..scoring.sequence_sums import Sums, add_sums
-from ..support.errors import InputError
-from ..support.memory import check_at_hand
-from ..support.reading import readable
-from ..support.stores import Digest, read_all
-from ..support.writing import as_arrow
-from ..tables.arrow import PANDAS_TYPES
-from ..tables.columns import Columns, columns_of, dataframe_of
-from ..tables.selections import unknown_text
-from ..tracking.track_sums import TRACKS
+from ..matching import FrameRule, left_out
+from ..scoring import Sums, match_sums, sequence_sums
+from ..support import Digest, InputError, memory, reading, stores, writing
+from ..tables import Columns, arrow, columns_of, dataframe_of, selections
+from ..tracking import track_sums
 from .columns import SIDES, geometries
 from .contents import Contents
 from .folder import RunFolder, written_for
@@ -120,7 +112,9 @@ def _check_memory(results: Sequence[Result]) -> None:
     n_groups = sum(map(_n_groups, results))
     names = dict.fromkeys(name for result in results for sums in result.sums for name in sums.labels)
     advice = "give by= columns of fewer values, group the match table (out=) with DuckDB, evaluate fewer sequences"
-    check_at_hand(f"sums by {', '.join(names)}", f"adding up {n_groups:,} of them", n_groups * GROUP_BYTES, advice)
+    memory.check_at_hand(
+        f"sums by {', '.join(names)}", f"adding up {n_groups:,} of them", n_groups * GROUP_BYTES, advice
+    )
 
 
 def add_results(results: Sequence[Result]) -> Result:
@@ -136,7 +130,7 @@ def add_results(results: Sequence[Result]) -> Result:
         before = sides.get(name, (False, False))
         sides[name] = seen[0] or before[0], seen[1] or before[1]
     return Result(
-        [add_sums(same) for same in zip(*filled, strict=True)],
+        [sequence_sums.add_sums(same) for same in zip(*filled, strict=True)],
         {side: sum(result.n_rows[side] for result in results) for side in results[0].n_rows},
         {side: _listed([result.one_sided[side] for result in results]) for side in results[0].one_sided},
         sum(result.n_shared for result in results),
@@ -144,7 +138,7 @@ def add_results(results: Sequence[Result]) -> Result:
         list(dict.fromkeys(name for result in results for name in result.excluded)),
         {name: digest for result in results for name, digest in result.files.items()},
         cut=[(name, *seen) for name, seen in sides.items()],
-        pieces=[add_sums(same) for same in zip(*pieces, strict=True)],
+        pieces=[sequence_sums.add_sums(same) for same in zip(*pieces, strict=True)],
     )
 
 
@@ -152,7 +146,10 @@ def whole_result(result: Result) -> Result:
     """The result of all parts, in which the sequences that were cut count once."""
     if not result.cut:
         return result
-    sums = [add_sums(both) for both in zip(result.sums, map(whole_pieces, result.pieces), strict=True)]
+    sums = [
+        sequence_sums.add_sums(both)
+        for both in zip(result.sums, map(match_sums.whole_pieces, result.pieces), strict=True)
+    ]
     of_side = {
         "truth": sorted(name for name, in_truth, predicted in result.cut if in_truth and not predicted),
         "predictions": sorted(name for name, in_truth, predicted in result.cut if predicted and not in_truth),
@@ -182,7 +179,7 @@ def warnings_of(result: Result, exclude: Sequence[int | str] | None, frames: Fra
             which = "1 sequence is" if count == 1 else f"{count:,} sequences are"
             texts.append(f"{which} in the {side} only ({meaning[side]}): {listed}")
     if exclude and not result.skipped:  # an excluded sequence may be in a skipped file
-        unknown = unknown_text(exclude, {*result.excluded})
+        unknown = selections.unknown_text(exclude, {*result.excluded})
         texts += [] if unknown is None else [unknown]
     return texts
 
@@ -199,8 +196,8 @@ def category_texts(contents: Mapping[str, Contents], exclude: Sequence[int | str
             }
             for side in SIDES
         )
-        apart = apart_of_parts(truth, predictions)
-    return list(filter(None, [one_sided_categories(*geometries(contents)), apart]))
+        apart = left_out.apart_of_parts(truth, predictions)
+    return list(filter(None, [left_out.one_sided_categories(*geometries(contents)), apart]))
 
 
 def _nothing_matched(result: Result) -> bool:
@@ -240,21 +237,21 @@ def write_result(folder: RunFolder, number: int, result: Result) -> Result:
 def read_result(folder: RunFolder, number: int) -> Result:
     """Reads the result of a part from its file; raises InputError if the file is damaged, or of another part or run."""
     place = folder.sums(number)
-    content = read_all(place)
+    content = stores.read_all(place)
     payload, digest = content[:-DIGEST_BYTES], content[-DIGEST_BYTES:]
     if hashlib.sha256(payload).digest() != digest:
         raise InputError(f"{place.name}: is damaged")
-    with readable(place.name):
+    with reading.readable(place.name):
         stream = pa.BufferReader(payload)
         notes = msgspec.json.decode(pa.ipc.open_stream(stream).read_all()["notes"][0].as_py(), type=_Notes)
         if (notes.run, notes.part) != (folder.identity, number):
             raise InputError(f"{place.name}: is of another run or part")
         sums = []
         for rows, by_similarity, attrs in notes.groupings:
-            labels = pa.ipc.open_stream(stream).read_all().to_pandas(types_mapper=PANDAS_TYPES.get)
+            labels = pa.ipc.open_stream(stream).read_all().to_pandas(types_mapper=arrow.PANDAS_TYPES.get)
             table = pa.ipc.open_stream(stream).read_all()
             labels = columns_of(labels) if len(labels.columns) else Columns({}, n_rows=table.num_rows)
-            metrics = match_metrics(by_similarity) if "tp" in table.column_names else TRACKS
+            metrics = match_sums.match_metrics(by_similarity) if "tp" in table.column_names else track_sums.TRACKS
             group = np.arange(len(labels))
             sums.append(Sums(metrics, labels, group, None, _values(table), attrs, rows, by_similarity))
     files = notes.files | {folder.relative(place): Digest(len(content), hashlib.sha256(content).hexdigest())}
@@ -300,4 +297,4 @@ def write_table(table: pd.DataFrame, name: str, folder: RunFolder | None, conten
         return
     names = {side: dataset.name for side, dataset in contents.items()}
     with written_for(folder, folder.place.inside(f"{name}.parquet")) as stream:
-        pq.write_table(as_arrow(table, names | table.attrs), stream, write_page_checksum=True)
+        pq.write_table(writing.as_arrow(table, names | table.attrs), stream, write_page_checksum=True)

@@ -18,12 +18,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..support.errors import InputError, check_memory, first_line
-from ..support.memory import check_at_hand
-from ..support.stores import Place, written
-from ..support.work import progress_bar
-from ..tables.arrow import text_bytes
-from ..tables.key_values import arrow_key
+from ..support import InputError, Place, check_memory, first_line, memory, stores, work
+from ..tables import arrow, key_values
 from .contents import BATCH_ROWS, Contents
 from .files import FIRST, Gap, OpenedFiles, RowGroup, check_unchanged
 
@@ -74,7 +70,7 @@ def row_group_batches(files: OpenedFiles, group: RowGroup, schema: pa.Schema, at
 def _pieces(batch: pa.RecordBatch, decoded: Sequence[str]) -> Iterator[pa.RecordBatch]:
     """A batch in pieces whose text, in these columns, takes at most PIECE_BYTES each without a dictionary."""
     columns = [batch.column(name) for name in decoded]
-    if len(batch) > 1 and sum(map(text_bytes, columns)) > PIECE_BYTES:
+    if len(batch) > 1 and sum(map(arrow.text_bytes, columns)) > PIECE_BYTES:
         half = len(batch) // 2
         yield from _pieces(batch.slice(0, half), decoded)
         yield from _pieces(batch.slice(half), decoded)
@@ -89,7 +85,7 @@ def gathered(batches: Iterable[pa.Table], name: str) -> list[pa.Table]:
     for rows in batches:
         tables.append(rows)
         n_bytes += rows.nbytes
-        check_at_hand(name, "to sort rows in memory", 2 * n_bytes, SHORTER)
+        memory.check_at_hand(name, "to sort rows in memory", 2 * n_bytes, SHORTER)
     return tables
 
 
@@ -145,7 +141,7 @@ def _conformed(rows: pa.Table, schema: pa.Schema, group: RowGroup) -> pa.Table:
         elif column.name in positions:
             values = rows.column(positions[column.name])
             try:
-                columns.append(values if values.type == column.type else arrow_key(values, column.type))
+                columns.append(values if values.type == column.type else key_values.arrow_key(values, column.type))
             except pa.ArrowException as error:
                 check_memory(error, group.file.place.name)
                 raise UnreadableError(group, f"column {column.name}: cannot be read: {first_line(error)}") from None
@@ -186,7 +182,7 @@ def write_sorted(contents: Contents, scratch: Path, folder: Place) -> list[Place
     """Writes the rows of a dataset, sorted by sequence, to files in a folder; returns the files in their order."""
     schema, n_rows = contents.schema, contents.n_rows
     batches = partial(batches_of, contents.groups, schema)
-    with progress_bar(2 * n_rows, "sorting", "row") as advance:
+    with work.progress_bar(2 * n_rows, "sorting", "row") as advance:
         files = written_ranges(
             batches, n_rows, schema, scratch, lambda number: folder.inside(part_name(number)), advance
         )
@@ -317,7 +313,7 @@ def write_rows(batches: Iterable[pa.Table], schema: pa.Schema, place: Place, adv
     """Writes rows as one file, each batch as a row group."""
     import pyarrow.parquet as pq
 
-    with written(place) as stream, pq.ParquetWriter(stream, schema, write_page_checksum=True) as writer:
+    with stores.written(place) as stream, pq.ParquetWriter(stream, schema, write_page_checksum=True) as writer:
         for rows in batches:
             writer.write_table(rows)
             advance(len(rows))

@@ -15,13 +15,8 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from ..matching.alignment import FrameRule
-from ..matching.rule import Rule
-from ..support.errors import InputError, first_line
-from ..support.packages import check_extra
-from ..support.stores import Place, local_paths
-from ..support.work import end_with, progress_bar
-from ..support.writing import check_folder_writable, check_inputs_kept
+from ..matching import FrameRule, Rule
+from ..support import InputError, Place, first_line, packages, stores, work, writing
 from .blocks import Source, empty_sides
 from .contents import Contents, check_outside
 from .evaluation import Job, Method, evaluate_part, no_result
@@ -49,7 +44,7 @@ def evaluated_here(
     ImportError if more than one process is to work and the extra `parallel` is not installed.
     """
     if workers is None:
-        check_extra("parallel", PROCESSES)
+        packages.check_extra("parallel", PROCESSES)
         from loky import cpu_count  # imported only here: it takes a while, and small datasets need none
 
         workers = cpu_count()
@@ -73,13 +68,13 @@ def _in_order(
 
 def _in_processes(parts: Sequence[Part], job: Job, workers: int) -> Generator[Result, None, None]:
     """The results of the parts, in their order, which processes evaluate."""
-    check_extra("parallel", PROCESSES)
+    packages.check_extra("parallel", PROCESSES)
     # loky needs no guard around the caller's main module, and it notices if a process dies.
     from loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
 
     # Each process has one core, so numerical libraries should start no threads.
     env = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    pool = ProcessPoolExecutor(workers, timeout=IDLE, env=env, initializer=end_with, initargs=(os.getpid(),))
+    pool = ProcessPoolExecutor(workers, timeout=IDLE, env=env, initializer=work.end_with, initargs=(os.getpid(),))
     try:
         futures = deque(pool.submit(evaluate_part, part, job) for part in parts)
         while futures:
@@ -103,7 +98,7 @@ def connected(address: str) -> Any:
 
     Raises InputError if no scheduler answers there, and ImportError if Dask is not installed.
     """
-    check_extra("dask", "a Dask cluster")
+    packages.check_extra("dask", "a Dask cluster")
     from distributed import Client
 
     try:
@@ -116,7 +111,7 @@ def check_client(client: Any) -> None:
     """Raises ValueError unless this is a Dask client, and ImportError if Dask is not installed."""
     if not hasattr(client, "submit"):
         raise ValueError(f"client is of type {type(client).__name__}; a distributed.Client is needed")
-    check_extra("dask", "a Dask cluster")
+    packages.check_extra("dask", "a Dask cluster")
 
 
 @contextmanager
@@ -220,7 +215,7 @@ def described(rule: Rule, frames: FrameRule) -> dict[str, Any]:
     description["sigmas"] = None if rule.sigmas is None else dict(rule.sigmas)
     if rule.measure is None:
         return description
-    check_extra("parallel", "a similarity or distance that is a function", "cloudpickle")
+    packages.check_extra("parallel", "a similarity or distance that is a function", "cloudpickle")
     import cloudpickle
 
     return description | {"measure": hashlib.sha256(cloudpickle.dumps(rule.measure)).hexdigest()}
@@ -283,7 +278,7 @@ def _evaluated(
     if options.client is None:
         parts, workers = _shared_out(parts, job, workers, few_rows)
     n_read = sum(part.n_rows for part in parts)
-    with progress_bar(n_truth, "evaluating", "row", n_done) as advance:
+    with work.progress_bar(n_truth, "evaluating", "row", n_done) as advance:
 
         def done(part: Part) -> None:
             # The part's share of all rows read, since row groups at its ends are read for its neighbours, too.
@@ -313,12 +308,12 @@ def check_out(out: Place | None, contents: Mapping[str, Contents]) -> None:
     """Raises InputError if the folder cannot be written to, lies in an input, or would replace files of one."""
     if out is None:
         return
-    here = local_paths([out])
+    here = stores.local_paths([out])
     for folder in here:
-        check_folder_writable(folder)
+        writing.check_folder_writable(folder)
     for dataset in contents.values():
         for folder in here:
-            check_inputs_kept(folder, local_paths(dataset.places), WRITTEN)
+            writing.check_inputs_kept(folder, stores.local_paths(dataset.places), WRITTEN)
         if not here:
             check_outside(out, dataset)
 

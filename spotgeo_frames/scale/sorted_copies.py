@@ -20,14 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from ..support.addresses import Storage, is_address
-from ..support.arrays import chunks
-from ..support.errors import InputError
-from ..support.reading import readable
-from ..support.stores import READ_BYTES, Place, is_local, local_paths, make_folder, place_of, sizes, written
-from ..support.temporary import move_folder, synchronise_folder, temporary_folder_beside, temporary_name
-from ..support.work import AT_ONCE, progress_bar
-from ..support.writing import check_inputs_kept, check_new_folder, writable
+from ..support import InputError, Place, Storage, addresses, arrays, reading, stores, temporary, work, writing
 from .contents import Contents, check_outside, contents_of
 from .files import RowGroup, check_unchanged
 from .listing import in_files, together
@@ -62,10 +55,10 @@ def sorted_on_cluster(client: Any, contents: Contents, scratch: Place) -> list[P
     """
     schema, groups, n_rows, most = contents.schema, contents.groups, contents.n_rows, most_sorted([contents.schema])
     # As many row groups as have at most `most` rows, or a single one that has more.
-    divided = chunks(np.array([group.n_rows for group in groups]), most)
+    divided = arrays.chunks(np.array([group.n_rows for group in groups]), most)
     tasks = [(number, groups[first:last]) for number, (first, last) in enumerate(divided)]
-    make_folder(scratch.inside("sorted"))
-    with progress_bar(2 * n_rows, "sorting", "row") as advance:
+    stores.make_folder(scratch.inside("sorted"))
+    with work.progress_bar(2 * n_rows, "sorting", "row") as advance:
         samples = on_cluster(client, partial(_sampled, n_rows=n_rows), tasks) if n_rows > most else []
         cuts = cuts_of(samples, n_rows, most) if samples else []
         dealt = on_cluster(
@@ -105,7 +98,7 @@ def _unchanged(groups: Iterable[RowGroup]) -> Iterator[None]:
 
 def _check_shared(scratch: Place) -> None:
     """Raises InputError if a worker does not see the folder to write to."""
-    if is_local(scratch) and not os.path.isdir(scratch.path):
+    if stores.is_local(scratch) and not os.path.isdir(scratch.path):
         advice = "let workers share it, by the same name, or give the address of a store"
         raise InputError(f"{scratch.name}: a worker does not see its disk; {advice}")
 
@@ -118,7 +111,7 @@ def _dealt(
     _check_shared(scratch)
     place, start = scratch.inside(f"rows-{number:05}.arrow"), 0
     sections: list[list[Section]] = [[] for _ in range(len(cuts) + 1)]
-    with written(place) as stream, _unchanged(groups):
+    with stores.written(place) as stream, _unchanged(groups):
         for rows_of_task in together(batches_of(groups, schema), most_sorted([schema])):
             rows, counts = by_range(rows_of_task, cuts)
             ends = np.cumsum(counts)
@@ -141,7 +134,7 @@ def _packed(rows: pa.Table) -> pa.Buffer:
 def _unpacked(sections: Iterable[Section]) -> Iterator[pa.Table]:
     """The rows of sections, in their order; raises InputError if they are not what was written."""
     for section in sections:
-        with readable(section.place.name):
+        with reading.readable(section.place.name):
             with section.place.filesystem.open_input_file(section.place.path) as source:
                 content = source.read_at(section.size, section.start)
             with pa.ipc.open_stream(content) as stream:
@@ -226,42 +219,42 @@ def repartitioned(dataset: Any, out: str | Path, client: Any = None, storage: St
     """Does what `repartition_by_sequence` does, and returns how many files it has written."""
     if client is not None:
         check_client(client)
-    target = place_of(out, storage)
-    folder = Path(target.path if is_address(out) else os.path.expanduser(out))
-    if is_local(target):
-        check_new_folder(folder)
+    target = stores.place_of(out, storage)
+    folder = Path(target.path if addresses.is_address(out) else os.path.expanduser(out))
+    if stores.is_local(target):
+        writing.check_new_folder(folder)
         if isinstance(dataset, str | Path):
-            check_inputs_kept(folder, local_paths([place_of(dataset, storage)]), ())
+            writing.check_inputs_kept(folder, stores.local_paths([stores.place_of(dataset, storage)]), ())
     with in_files({"dataset": dataset}) as files:
         contents = contents_of(files["dataset"], ["sequence"], storage=storage)
         if not contents.n_rows:
             raise InputError(f"{contents.name}: has no rows")
-        if is_local(target):
+        if stores.is_local(target):
             return _to_folder(contents, folder, client)
         check_outside(target, contents)
-        if sizes(target):
+        if stores.sizes(target):
             raise InputError(f"{target.name}: is there already; give a folder that is not there, or empty")
         return _to_store_by_cluster(contents, target, client) if client is not None else _to_store(contents, target)
 
 
 def _to_folder(contents: Contents, folder: Path, client: Any) -> int:
     """Sorts a dataset to a folder of this machine, and returns how many files there are."""
-    with writable(folder):
+    with writing.writable(folder):
         name, folder = os.fspath(folder), folder.absolute()
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with temporary_folder_beside(folder) as scratch:
+        with temporary.temporary_folder_beside(folder) as scratch:
             done = scratch / "done"
             done.mkdir()
             if client is None:
-                files = write_sorted(contents, scratch, place_of(done)._replace(name=name))
+                files = write_sorted(contents, scratch, stores.place_of(done)._replace(name=name))
             else:
-                files = sorted_on_cluster(client, contents, place_of(scratch)._replace(name=name))
+                files = sorted_on_cluster(client, contents, stores.place_of(scratch)._replace(name=name))
                 for number, file in enumerate(files):
                     Path(file.path).replace(done / part_name(number))
-            synchronise_folder(done)
-            move_folder(done, folder)
+            temporary.synchronise_folder(done)
+            temporary.move_folder(done, folder)
             try:
-                synchronise_folder(folder.parent)
+                temporary.synchronise_folder(folder.parent)
             except BaseException:  # so that whatever ends in an error leaves nothing
                 folder.replace(done)
                 raise
@@ -275,14 +268,14 @@ def _to_store(contents: Contents, target: Place) -> int:
     """
 
     def copy(file: Place, to: Place) -> None:
-        with written(to) as stream, open(file.path, "rb") as source:
-            shutil.copyfileobj(source, stream, READ_BYTES)
+        with stores.written(to) as stream, open(file.path, "rb") as source:
+            shutil.copyfileobj(source, stream, stores.READ_BYTES)
 
     with TemporaryDirectory() as name:
         done = Path(name) / "done"
-        with writable(done):
+        with writing.writable(done):
             done.mkdir()
-            files = write_sorted(contents, Path(name), place_of(done))
+            files = write_sorted(contents, Path(name), stores.place_of(done))
         _all_or_none(files, target, copy)
     return len(files)
 
@@ -294,15 +287,15 @@ def _to_store_by_cluster(contents: Contents, target: Place, client: Any) -> int:
     """
 
     def move(file: Place, to: Place) -> None:
-        with writable(to.name):
+        with writing.writable(to.name):
             file.filesystem.move(file.path, to.path)
 
     above, _, name = target.path.rstrip("/").rpartition("/")
     if not above:
         raise InputError(f"{target.name}: is a whole bucket; give a folder in it")
-    path = f"{above}/{temporary_name(name)}"
+    path = f"{above}/{temporary.temporary_name(name)}"
     scratch = Place(target.filesystem, path, target.name)
-    with writable(target.name):
+    with writing.writable(target.name):
         scratch.filesystem.create_dir(path)
     try:
         files = sorted_on_cluster(client, contents, scratch)
@@ -315,10 +308,10 @@ def _to_store_by_cluster(contents: Contents, target: Place, client: Any) -> int:
 
 def _all_or_none(files: Sequence[Place], target: Place, put: Callable[[Place, Place], None]) -> None:
     """Puts files into a folder on a store, where they are numbered; removes all of them if one fails."""
-    make_folder(target)
+    stores.make_folder(target)
     there = [target.inside(part_name(number)) for number in range(len(files))]
     try:
-        with ThreadPoolExecutor(AT_ONCE) as pool:
+        with ThreadPoolExecutor(work.AT_ONCE) as pool:
             list(pool.map(put, files, there))
     except BaseException:
         for place in there:

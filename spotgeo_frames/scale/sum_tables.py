@@ -12,48 +12,48 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..scoring.match_sums import group_rows, match_metrics, match_pieces, whole
-from ..scoring.one_sided import lacking, problem_text, tells_objects_apart
-from ..scoring.own_metrics import lacking_text, own_row_sums
-from ..scoring.registry import own_metrics
-from ..scoring.row_counts import rows_text
-from ..scoring.sequence_sums import SUMS, Sums, added, evaluable, is_result, row_at, unknown_outcomes
-from ..scoring.summary import summary_of
-from ..support.errors import InputError
-from ..support.pandas_tables import TEXT, with_text
-from ..support.texts import bins_as_text, is_binned
-from ..tables.arrow import as_pandas
-from ..tables.checks import check_matches, check_sums
-from ..tables.columns import Columns, array_of, as_numbers, columns_of, dataframe_of, rows_with_null
-from ..tables.table_kinds import CALLER, same_kind_as
-from ..tables.messages import listed, missing
-from ..tables.schema import COUNTS_NOTED, FN, FP, measure_of
-from ..tables.selections import By, group_keys, holds_text, number_groups
-from ..tables.table import Table
-from ..tracking.poses import PoseResult
-from ..tracking.results import (
+from ..scoring import Sums, match_sums, one_sided, own_metrics, registry, row_counts, sequence_sums, summary_of
+from ..support import InputError, bins_as_text, is_binned, pandas_tables
+from ..tables import (
+    By,
+    Columns,
+    Table,
+    array_of,
+    arrow,
+    as_numbers,
+    checks,
+    columns_of,
+    dataframe_of,
+    messages,
+    rows_with_null,
+    schema,
+    selections,
+    table_kinds,
+)
+from ..tracking import (
     KEYS,
     ROWS_TOGETHER,
+    PoseResult,
+    TrackResult,
     columns_by,
     sums_of_poses,
     sums_of_tracks,
+    track_sums,
+    track_tables,
     whole_poses,
     whole_tracks,
 )
-from ..tracking.track_sums import POSE_SUMS, POSES, TRACK_COLUMNS, TRACK_SUMS, TRACKS, sums_columns, sums_of_table
-from ..tracking.track_tables import track_summary
-from ..tracking.tracks import TrackResult
 from .made_with import MADE_WITH, MadeWith, made_with, marked, noted_made_with, one_way
 
 COUNTS = ["tp", "fn", "fp", "n_frames"]
 
 # The sums of a match table, besides those of own metrics. Errors are there after matching by distance only.
 OF_ERRORS = ["squared_error", "kelvins_error"]
-BY_SIMILARITY = [*(name for name in SUMS if name not in OF_ERRORS), "n_frames"]
+BY_SIMILARITY = [*(name for name in sequence_sums.SUMS if name not in OF_ERRORS), "n_frames"]
 OF_MATCHES = {"distance": [*BY_SIMILARITY, *OF_ERRORS], "similarity": BY_SIMILARITY}
 
 # The columns that say how many misses, or false alarms, a sum of an own metric counts: these words, then its name.
-COUNTING_ROWS = {FN: "fn_rows:", FP: "fp_rows:"}
+COUNTING_ROWS = {schema.FN: "fn_rows:", schema.FP: "fp_rows:"}
 
 # The column that says in its first row whether a column to group by may belong to one side: this, then its name.
 DIFFERS = "differs:"
@@ -70,7 +70,7 @@ class SumColumns(NamedTuple):
     made: MadeWith
 
 
-@same_kind_as("x")
+@table_kinds.same_kind_as("x")
 def sums(x: Table | TrackResult | PoseResult, by: By | None = None) -> pd.DataFrame:
     """Returns what an evaluation adds up to in each sequence: a small table that any engine can carry.
 
@@ -130,7 +130,7 @@ def sums(x: Table | TrackResult | PoseResult, by: By | None = None) -> pd.DataFr
 
 def _check_by(by: By | None, keys: Sequence[str]) -> None:
     """Raises InputError if `by` asks for quantile bins, or has a Series that is called like a key of the rows."""
-    for key in group_keys(by):
+    for key in selections.group_keys(by):
         if isinstance(key.bins, int):
             how = f"give edges of your own, such as by={{{key.name!r}: [0, 5, 10]}}"
             raise InputError(f"by: {key.name}: quantile bins of parts differ from those of the whole; {how}")
@@ -150,25 +150,29 @@ def _plain(key: pd.DataFrame) -> pd.DataFrame:
 def _of_matches(x: Table, by: By | None) -> SumColumns:
     """The sums of a match table; warns if the table lacks rows of its frames, or has some twice."""
     _check_by(by, KEYS[:1])
-    if is_result(x):
+    if sequence_sums.is_result(x):
         raise InputError("sums: x: average precision is no sum over sequences; give match tables, tracks or poses")
-    table = check_matches(x, "sums: x", by_groups=True)
-    groups = group_rows(table, by, dropna=False)
-    own = own_row_sums(groups.table, own_metrics(), ())
+    table = checks.check_matches(x, "sums: x", by_groups=True)
+    groups = match_sums.group_rows(table, by, dropna=False)
+    own = own_metrics.own_row_sums(groups.table, registry.own_metrics(), ())
     counting = {
         f"{word}{name}": ((groups.table["outcome"] == outcome) & (rows != 0)).astype(np.float64)
         for name, rows in own.values.items()
         for outcome, word in COUNTING_ROWS.items()
     }
-    found = match_pieces(groups._replace(own=own._replace(values=own.values | counting)))
-    for text in filter(None, (rows_text(groups), lacking_text([own.lacking]))):
-        warnings.warn(f"sums: {text}", stacklevel=CALLER + 1)
-    measure = measure_of(table)
+    found = match_sums.match_pieces(groups._replace(own=own._replace(values=own.values | counting)))
+    for text in filter(None, (row_counts.rows_text(groups), own_metrics.lacking_text([own.lacking]))):
+        warnings.warn(f"sums: {text}", stacklevel=table_kinds.CALLER + 1)
+    measure = schema.measure_of(table)
     values = {name: found.values[name] for name in [*OF_MATCHES[measure], *own.values, *counting]}
     values |= {name: values[name].astype(np.int64) for name in COUNTS}
-    values |= {name: _at_first(table.attrs[name], len(found.group)) for name in COUNTS_NOTED if name in table.attrs}
     values |= {
-        f"{DIFFERS}{name}": _at_first(int(tells_objects_apart(column, groups.everything.table)), len(found.group))
+        name: _at_first(table.attrs[name], len(found.group)) for name in schema.COUNTS_NOTED if name in table.attrs
+    }
+    values |= {
+        f"{DIFFERS}{name}": _at_first(
+            int(one_sided.tells_objects_apart(column, groups.everything.table)), len(found.group)
+        )
         for name, column in groups.everything.columns.items()
     }
     labels = {name: column.take(found.group) for name, column in groups.labels.items()}
@@ -186,21 +190,25 @@ def _at_first(count: int, n_rows: int) -> np.ndarray:
 def _of_result(x: TrackResult | PoseResult, by: By | None) -> SumColumns:
     """The sums of tracks or of poses, which are those of their table `sums`."""
     _check_by(by, KEYS)
-    of = evaluable(x, "sums: x")
+    of = sequence_sums.evaluable(x, "sums: x")
     table = of.table.reset_index(drop=True)
-    metrics, names = (POSES, POSE_SUMS) if isinstance(x, PoseResult) else (TRACKS, TRACK_SUMS)
+    metrics, names = (
+        (track_sums.POSES, track_sums.POSE_SUMS)
+        if isinstance(x, PoseResult)
+        else (track_sums.TRACKS, track_sums.TRACK_SUMS)
+    )
     if "category" in table and not len(table) and len(of.matches):
         problem = "none of the sequences has an object, so there is no class that their frames could count for"
         raise InputError(f"sums: x: {problem}; evaluate them together with others")
     labels = columns_by(table, by, metrics)
     keys = [name for name in KEYS if name in table]
     key = dataframe_of(Columns({name: table[name].array for name in keys} | labels, n_rows=len(table)))
-    made = made_with("poses" if metrics is POSES else "tracks", "similarity", keys, labels, (), of.table)
+    made = made_with("poses" if metrics is track_sums.POSES else "tracks", "similarity", keys, labels, (), of.table)
     together = table.groupby("sequence")["sequence"].transform("size").rename(ROWS_TOGETHER)
-    return SumColumns(key, pd.concat([table[sums_columns(names)], together], axis=1), made)
+    return SumColumns(key, pd.concat([table[track_sums.sums_columns(names)], together], axis=1), made)
 
 
-@same_kind_as("tables")
+@table_kinds.same_kind_as("tables")
 def combine(tables: Table | Sequence[Table]) -> pd.DataFrame:
     """Returns the metrics of sums that were made anywhere: those that one evaluation of everything would have.
 
@@ -246,9 +254,9 @@ def combine(tables: Table | Sequence[Table]) -> pd.DataFrame:
     combine_them = {"matches": _combined_matches, "tracks": _combined_tracks, "poses": _combined_poses}[made.of]
     combined = combine_them(table, made)
     belonging = _one_sided(table, made) if made.of == "matches" else {}
-    about = [f"by: {problem_text(name, outcome)}" for name, outcome in belonging.items()]
+    about = [f"by: {one_sided.problem_text(name, outcome)}" for name, outcome in belonging.items()]
     for text in (*_left_out(made), *about):
-        warnings.warn(f"combine: {text}", stacklevel=CALLER)
+        warnings.warn(f"combine: {text}", stacklevel=table_kinds.CALLER)
     return combined
 
 
@@ -256,7 +264,7 @@ def _added(tables: Table | Sequence[Table]) -> tuple[pd.DataFrame, MadeWith]:
     """The rows of all tables, those of one group in one sequence added, and how they were made."""
     given: list[Any] = list(tables) if isinstance(tables, list | tuple) else [tables]
     names = [CALLED] if len(given) == 1 else [f"{CALLED}[{position}]" for position in range(len(given))]
-    read = [as_pandas(table, name).reset_index(drop=True) for table, name in zip(given, names, strict=True)]
+    read = [arrow.as_pandas(table, name).reset_index(drop=True) for table, name in zip(given, names, strict=True)]
     ways = [way for table, name in zip(read, names, strict=True) for way in noted_made_with(table, name)]
     if not ways:
         raise InputError(f"{CALLED}: there are no rows, so nothing tells what was evaluated; give a table with rows")
@@ -269,36 +277,41 @@ def _checked(table: pd.DataFrame, made: MadeWith, name: str) -> pd.DataFrame:
     """A table of sums with its columns in their types, and without other columns; raises InputError as `combine`."""
     lacking = [column for column in [*made.keys, *made.by] if column not in table]
     if lacking:
-        raise InputError([missing(name, column, (), "sums() makes it") for column in dict.fromkeys(lacking)])
+        raise InputError([messages.missing(name, column, (), "sums() makes it") for column in dict.fromkeys(lacking)])
     if made.of == "matches":
         starts = tuple(f"{word}{metric}." for word in ("", *COUNTING_ROWS.values()) for metric in made.own_metrics)
         own = [column for column in map(str, table) if column.startswith(starts)]
-        counts = [column for column in COUNTS_NOTED if column in table]
+        counts = [column for column in schema.COUNTS_NOTED if column in table]
         expected = [*OF_MATCHES[made.measure], *own, *counts, *(f"{DIFFERS}{column}" for column in made.by)]
     else:
-        expected = [*sums_columns(TRACK_SUMS if made.of == "tracks" else POSE_SUMS), ROWS_TOGETHER]
+        expected = [
+            *track_sums.sums_columns(track_sums.TRACK_SUMS if made.of == "tracks" else track_sums.POSE_SUMS),
+            ROWS_TOGETHER,
+        ]
     columns = dict.fromkeys([*made.keys, *made.by, *expected])
-    return check_sums(table, name, expected)[[*columns]]
+    return checks.check_sums(table, name, expected)[[*columns]]
 
 
 def _joined(tables: Sequence[pd.DataFrame], made: MadeWith) -> pd.DataFrame:
     """The rows of all tables; raises InputError if a key is text in one table and a number in another."""
     filled = [table for table in tables if len(table)] or list(tables[:1])
     for name in made.keys:
-        if len({holds_text(table[name].dropna()) for table in filled}) > 1:
+        if len({selections.holds_text(table[name].dropna()) for table in filled}) > 1:
             raise InputError(f"{CALLED}: column {name} is text in one table and numbers in another; make them the same")
     # With pandas 2.3 text that is null throughout is objects, which concat warns of.
-    text = [name for name in made.by if any(table[name].dtype == TEXT for table in filled)]
-    alike = [table.astype({name: TEXT for name in text if table[name].isna().all()}) for table in filled]
-    return with_text(pd.concat(alike, ignore_index=True))
+    text = [name for name in made.by if any(table[name].dtype == pandas_tables.TEXT for table in filled)]
+    alike = [table.astype({name: pandas_tables.TEXT for name in text if table[name].isna().all()}) for table in filled]
+    return pandas_tables.with_text(pd.concat(alike, ignore_index=True))
 
 
 def _added_rows(table: pd.DataFrame, made: MadeWith) -> pd.DataFrame:
     """The sums of match tables, with one row for each group in each sequence, by group, then by sequence."""
     keys = [*made.by, *made.keys]
-    row, first = number_groups({name: array_of(table[name]) for name in keys}, len(table))
+    row, first = selections.number_groups({name: array_of(table[name]) for name in keys}, len(table))
     values = {
-        name: table[name].take(first).array if name in keys else added(as_numbers(table[name]), row, len(first))
+        name: table[name].take(first).array
+        if name in keys
+        else sequence_sums.added(as_numbers(table[name]), row, len(first))
         for name in map(str, table)
     }
     return pd.DataFrame(values)
@@ -306,37 +319,41 @@ def _added_rows(table: pd.DataFrame, made: MadeWith) -> pd.DataFrame:
 
 def _left_out(made: MadeWith) -> list[str]:
     """The texts of warnings of own metrics that the sums or this process do not know."""
-    here = own_metrics() if made.of == "matches" else []
+    here = registry.own_metrics() if made.of == "matches" else []
     reasons = {
         "that have no sums in these tables": [name for name in here if name not in made.own_metrics],
         "that are not defined here": [name for name in made.own_metrics if name not in here],
     }
-    return [f"metrics of your own {why} are left out: {listed(names)}" for why, names in reasons.items() if names]
+    return [
+        f"metrics of your own {why} are left out: {messages.listed(names)}" for why, names in reasons.items() if names
+    ]
 
 
 def _combined_matches(table: pd.DataFrame, made: MadeWith) -> pd.DataFrame:
     """What `summarize` returns of a match table with these sums."""
     labels = {name: array_of(table[name]) for name in made.by}
     null = rows_with_null(labels, len(table))
-    n_rows = {outcome: as_numbers(table[name]) for outcome, name in ((FN, "fn"), (FP, "fp"))}
+    n_rows = {outcome: as_numbers(table[name]) for outcome, name in ((schema.FN, "fn"), (schema.FP, "fp"))}
     rows = {outcome: (int(n.sum()), int(n[null].sum())) for outcome, n in n_rows.items() if labels}
     rows |= {outcome: (rows[outcome][0],) * 2 for outcome in _one_sided(table, made).values()}
     values = {name: as_numbers(table[name]) for name in map(str, table) if name not in (*made.keys, *made.by)}
-    for outcome in unknown_outcomes(rows):
+    for outcome in sequence_sums.unknown_outcomes(rows):
         counting = [name for name in values if name.startswith(COUNTING_ROWS[outcome]) and values[name].any()]
         values |= {name.partition(":")[2]: np.full(len(table), np.nan) for name in counting}
     kept = np.flatnonzero(~null)
-    values = row_at(dict.fromkeys(OF_ERRORS, np.full(len(table), np.nan)) | values, kept)
+    values = sequence_sums.row_at(dict.fromkeys(OF_ERRORS, np.full(len(table), np.nan)) | values, kept)
     labels = {name: column.take(kept) for name, column in labels.items()}
-    group, first = number_groups(labels, len(kept))
+    group, first = selections.number_groups(labels, len(kept))
     of_groups = Columns(
         {name: column.take(first) for name, column in labels.items()}, n_rows=len(first) if labels else 1
     )
-    notes = made.notes | {name: int(table[name].sum()) for name in COUNTS_NOTED if name in table}
-    names = [name for name in own_metrics() if name in made.own_metrics]
+    notes = made.notes | {name: int(table[name].sum()) for name in schema.COUNTS_NOTED if name in table}
+    names = [name for name in registry.own_metrics() if name in made.own_metrics]
     by_similarity = made.measure == "similarity"
-    metrics = match_metrics(by_similarity)
-    return summary_of(whole(Sums(metrics, of_groups, group, None, values, notes, rows, by_similarity, names)))
+    metrics = match_sums.match_metrics(by_similarity)
+    return summary_of(
+        match_sums.whole(Sums(metrics, of_groups, group, None, values, notes, rows, by_similarity, names))
+    )
 
 
 def _one_sided(table: pd.DataFrame, made: MadeWith) -> dict[str, int]:
@@ -344,8 +361,11 @@ def _one_sided(table: pd.DataFrame, made: MadeWith) -> dict[str, int]:
     found: dict[str, int] = {}
     counted = (table[["tp", "fn", "fp"]] > 0).any(axis=1)
     for name in made.by:
-        values = {outcome: table[name][table[column] > 0].unique() for outcome, column in ((FN, "fn"), (FP, "fp"))}
-        outcome = lacking(values) if table[name].nunique() == 2 and table[f"{DIFFERS}{name}"].any() else None
+        values = {
+            outcome: table[name][table[column] > 0].unique()
+            for outcome, column in ((schema.FN, "fn"), (schema.FP, "fp"))
+        }
+        outcome = one_sided.lacking(values) if table[name].nunique() == 2 and table[f"{DIFFERS}{name}"].any() else None
         if outcome is not None and table[name][counted].notna().all():
             found[name] = outcome
     return found
@@ -357,10 +377,16 @@ def _combined_tracks(table: pd.DataFrame, made: MadeWith) -> pd.DataFrame:
     if made.by:
         summary = summary_of(sums_of_tracks(all_rows, {name: array_of(all_rows[name]) for name in made.by}))
     else:
-        values, key = sums_of_table(all_rows, TRACK_SUMS), columns_of(all_rows[made.keys])
-        counts = [name for name in values if name in TRACK_COLUMNS and TRACK_COLUMNS[name].written == "count"]
+        values, key = track_sums.sums_of_table(all_rows, track_sums.TRACK_SUMS), columns_of(all_rows[made.keys])
+        counts = [
+            name
+            for name in values
+            if name in track_sums.TRACK_COLUMNS and track_sums.TRACK_COLUMNS[name].written == "count"
+        ]
         values |= {name: values[name].astype(np.int64) for name in counts}
-        summary = track_summary(Sums(TRACKS, key, np.arange(len(key)), key["sequence"], values, {}))
+        summary = track_tables.track_summary(
+            Sums(track_sums.TRACKS, key, np.arange(len(key)), key["sequence"], values, {})
+        )
     summary.attrs = made.notes
     return summary
 

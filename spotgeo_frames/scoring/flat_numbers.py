@@ -14,10 +14,8 @@ import re
 from collections.abc import Hashable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..support.errors import InputError
-from ..support.texts import DASH, bins_as_text, label
-from ..tables.messages import listed
-from ..tables.table import Table
+from ..support import DASH, InputError, bins_as_text, label
+from ..tables import Table, messages
 from .own_metrics import known_metrics
 
 if TYPE_CHECKING:
@@ -91,16 +89,16 @@ def flat(result: AveragePrecision | Table | Any, prefix: str = "", *, bounds: bo
 
 def _table(result: Any) -> pd.DataFrame:
     """The table that has the numbers of what `flat` was given; of tracks and poses the rows of all sequences."""
-    from ..tables.arrow import as_pandas
+    from ..tables import arrow
 
     fields = getattr(type(result), "_fields", ())  # a DataFrame may have any attribute; its class has not
     summary = result.summary if "summary" in fields else None
     if summary is None:
         if fields:
-            what = f"give one of its tables: {listed(fields)}"
+            what = f"give one of its tables: {messages.listed(fields)}"
             raise InputError(f"flat: result is of type {type(result).__name__}; {what}")
-        return bins_as_text(as_pandas(result, "flat: result"))
-    table = bins_as_text(as_pandas(summary, "flat: summary"))
+        return bins_as_text(arrow.as_pandas(result, "flat: result"))
+    table = bins_as_text(arrow.as_pandas(summary, "flat: summary"))
     return table[table["sequence"].isna()] if "sequence" in table else table
 
 
@@ -114,7 +112,7 @@ def _numbers(table: pd.DataFrame, bounds: bool) -> Iterator[tuple[str, float]]:
     known = known_metrics()
     first = next((position for position, name in enumerate(table) if name in known), None)
     if first is None:
-        raise InputError(f"flat: result has no column of a metric; there are {listed(table)}")
+        raise InputError(f"flat: result has no column of a metric; there are {messages.listed(table)}")
     labels = list(table.columns[:first])
     if {"rank", "name"} <= {*labels}:  # of a leaderboard, where the name says it all
         labels.remove("rank")

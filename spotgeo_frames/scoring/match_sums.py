@@ -12,17 +12,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..matching.crowds import WithoutCrowds, without_explained
-from ..matching.pairs import Pairs
-from ..matching.rule import Rule
-from ..support.arrays import added_at, distinct, grouped, row_keys
-from ..support.errors import InputError
-from ..tables.columns import Columns, among, array_of, as_numbers, rows_with_null
-from ..tables.match_tables import match_columns, match_dataframe
-from ..tables.messages import several_thresholds
-from ..tables.schema import COUNTS_NOTED, EMPTY, FN, FP, FRAME_KEY, TP, is_of_precision, measure_of
-from ..tables.selections import By, by_columns, number_groups
-from ..tables.table import Table
+from ..matching import Pairs, Rule, WithoutCrowds, crowds
+from ..support import InputError, arrays
+from ..tables import (
+    By,
+    Columns,
+    Table,
+    among,
+    array_of,
+    as_numbers,
+    match_columns,
+    match_dataframe,
+    messages,
+    rows_with_null,
+    schema,
+    selections,
+)
 from .one_sided import OneSided, one_sided
 from .own_metrics import OwnSums, own_row_sums
 from .registry import DEFAULT, METRICS, RANKING, values_of
@@ -32,10 +37,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # The sum that counts the rows of each outcome, and all sums that count rows of FN, and of FP.
-COUNTED = {TP: "tp", FN: "fn", FP: "fp"}
+COUNTED = {schema.TP: "tp", schema.FN: "fn", schema.FP: "fp"}
 COUNTING = {
-    FN: ("fn", "squared_error", "kelvins_mse"),
-    FP: ("fp", "squared_error", "kelvins_mse"),
+    schema.FN: ("fn", "squared_error", "kelvins_mse"),
+    schema.FP: ("fp", "squared_error", "kelvins_mse"),
 }
 
 # The label of the sums of sequences that were cut, which no column of a match table is called.
@@ -104,13 +109,16 @@ def group_rows(
         table = table.take(left)
     null, belonging = rows_with_null(columns, len(table)), one_sided(columns, table)
     lacking = {of.outcome for of in belonging.values()}
-    rows = {of: _count_unknown(null[table["outcome"] == of], of in lacking) for of in ((FP, FN) if columns else ())}
+    rows = {
+        of: _count_unknown(null[table["outcome"] == of], of in lacking)
+        for of in ((schema.FP, schema.FN) if columns else ())
+    }
     everything, own_sums = AllRows(table, columns, belonging), own_row_sums(table, own, unknown_outcomes(rows))
     if dropna and null.any():
         kept = np.flatnonzero(~null)
         table, columns = table.take(kept), _taken(columns, kept)
         own_sums = own_sums._replace(values=_taken(own_sums.values, kept))
-    of_row, first = number_groups(columns, len(table))
+    of_row, first = selections.number_groups(columns, len(table))
     n_groups = len(first) if columns else 1
     _check_thresholds(table, of_row)
     return Groups(table, _taken(columns, first), of_row, n_groups, everything, rows, own_sums)
@@ -130,19 +138,19 @@ def _checked(matches: Table | Columns) -> pd.DataFrame | Columns:
     """A match table as a checked DataFrame; Columns, which `match` made, are returned as they are."""
     if isinstance(matches, Columns):
         return matches
-    from ..tables.checks import check_matches
+    from ..tables import checks
 
-    return check_matches(matches, by_groups=True)
+    return checks.check_matches(matches, by_groups=True)
 
 
 def _check_thresholds(table: Columns, of_row: np.ndarray) -> None:
     """Raises InputError if a group has rows of several thresholds of average precision."""
-    if not is_of_precision(table.arrays):
+    if not schema.is_of_precision(table.arrays):
         return
-    of_threshold, first = number_groups({"threshold": table["threshold"]}, len(table))
-    pairs, _ = grouped(of_row * max(len(first), 1) + of_threshold)
+    of_threshold, first = selections.number_groups({"threshold": table["threshold"]}, len(table))
+    pairs, _ = arrays.grouped(of_row * max(len(first), 1) + of_threshold)
     if len(table) and pairs.max() > of_row.max():
-        raise InputError(several_thresholds("match table", "give the rows of one, or group by threshold, too"))
+        raise InputError(messages.several_thresholds("match table", "give the rows of one, or group by threshold, too"))
 
 
 def _columns_by(table: pd.DataFrame | Columns, by: By | None, rows: np.ndarray | None) -> dict[str, Any]:
@@ -150,7 +158,7 @@ def _columns_by(table: pd.DataFrame | Columns, by: By | None, rows: np.ndarray |
     if by is None:
         return {}
     matches = match_dataframe(table) if isinstance(table, Columns) else table
-    return by_columns(matches, by, list(METRICS), rows=rows)
+    return selections.by_columns(matches, by, list(METRICS), rows=rows)
 
 
 def match_metrics(by_similarity: bool, unknown: Collection[int] = ()) -> MetricSet:
@@ -192,8 +200,8 @@ def match_sums(groups: Groups) -> Sums:
 def match_pieces(groups: Groups) -> Sums:
     """The same of sequences that may have other frames elsewhere."""
     table, n_groups = groups.table, groups.n_groups
-    row, first = grouped(_within(groups.of_row, n_groups, row_keys(table, ["sequence"])))
-    _, first_of_frame = distinct(_within(groups.of_row, n_groups, row_keys(table, FRAME_KEY)))
+    row, first = arrays.grouped(_within(groups.of_row, n_groups, arrays.row_keys(table, ["sequence"])))
+    _, first_of_frame = arrays.distinct(_within(groups.of_row, n_groups, arrays.row_keys(table, schema.FRAME_KEY)))
     n_frames = np.bincount(row[first_of_frame], minlength=len(first)).astype(np.float64)
     of_row, sequence = groups.of_row[first], array_of(table["sequence"].take(first))
     summed, own_sums, row = _by_row(table, groups.own.values, row)
@@ -203,7 +211,7 @@ def match_pieces(groups: Groups) -> Sums:
     values["kelvins_error"] = run_sums(errors[counted], row[counted], len(first))
     values["n_frames"] = n_frames
     values |= {name: run_sums(rows, row, len(first)) for name, rows in own_sums.items()}
-    by_similarity = measure_of(table) == "similarity"
+    by_similarity = schema.measure_of(table) == "similarity"
     return Sums(
         match_metrics(by_similarity),
         Columns(groups.labels, n_rows=n_groups),
@@ -225,7 +233,7 @@ def _by_row(
 
     Rows are summed run by run, so rounding would otherwise depend on the rows of others that lie between them.
     """
-    table = table.select(["outcome", measure_of(table), "squared_error", "kelvins_error"])
+    table = table.select(["outcome", schema.measure_of(table), "squared_error", "kelvins_error"])
     if (row[1:] >= row[:-1]).all():
         return table, own_sums, row
     order = np.argsort(row, kind="stable")
@@ -236,7 +244,7 @@ def _within(group: np.ndarray, n_groups: int, keys: np.ndarray) -> np.ndarray:
     """An integer for each row that identifies its (group, key)."""
     if n_groups < 2:
         return keys
-    of_row, first = grouped(keys)
+    of_row, first = arrays.grouped(keys)
     return group * len(first) + of_row
 
 
@@ -249,10 +257,10 @@ def row_sums(table: pd.DataFrame | Columns, group: np.ndarray, n_groups: int) ->
     """
     table = match_columns(table)
     outcome = table["outcome"]
-    counted, matched = _counted_rows(outcome), np.flatnonzero(outcome == TP)
+    counted, matched = _counted_rows(outcome), np.flatnonzero(outcome == schema.TP)
     cell = outcome if n_groups == 1 else group * 4 + outcome  # one group needs no arithmetic
-    tp, fn, fp = np.bincount(cell, minlength=4 * n_groups).reshape(-1, 4).T[[TP, FN, FP]]
-    near = as_numbers(table[measure_of(table)])[matched]
+    tp, fn, fp = np.bincount(cell, minlength=4 * n_groups).reshape(-1, 4).T[[schema.TP, schema.FN, schema.FP]]
+    near = as_numbers(table[schema.measure_of(table)])[matched]
     return {
         "tp": tp.astype(np.float64),
         "fn": fn.astype(np.float64),
@@ -265,7 +273,7 @@ def row_sums(table: pd.DataFrame | Columns, group: np.ndarray, n_groups: int) ->
 
 def _counted_rows(outcome: np.ndarray) -> np.ndarray | slice:
     """The positions of the rows that count: all rows except those of empty frames."""
-    counted = outcome != EMPTY
+    counted = outcome != schema.EMPTY
     return slice(None) if counted.all() else np.flatnonzero(counted)
 
 
@@ -274,21 +282,21 @@ def pair_sums(counting: WithoutCrowds, pairs: Pairs, rule: Rule) -> Sums:
 
     Errors are added in another order, so their sums may differ in the last digits.
     """
-    aligned, pairs, notes = without_explained(counting, pairs)
+    aligned, pairs, notes = crowds.without_explained(counting, pairs)
     truth, predictions, frames = aligned.truth, aligned.predictions, aligned.frames
-    of_frame, first = grouped(row_keys(frames, ["sequence"]))
+    of_frame, first = arrays.grouped(arrays.row_keys(frames, ["sequence"]))
     # Each joint of a frame is a row of `frames`.
-    listed = distinct(row_keys(frames, FRAME_KEY))[1] if "joint" in frames else slice(None)
+    listed = arrays.distinct(arrays.row_keys(frames, schema.FRAME_KEY))[1] if "joint" in frames else slice(None)
     of_pair = of_frame.take(predictions.frame.take(pairs.prediction))
 
     def of_sequences(sequence: np.ndarray, values: np.ndarray | None = None) -> np.ndarray:
-        return added_at(sequence, values, len(first))
+        return arrays.added_at(sequence, values, len(first))
 
     tp = of_sequences(of_pair)
     fn, fp = of_sequences(of_frame, truth.counts) - tp, of_sequences(of_frame, predictions.counts) - tp
     near = rule.in_table(pairs.measure)
-    squared, kelvins = rule.errors(np.full(len(near), TP), pairs.measure)
-    [missed], [kelvins_missed] = rule.errors(np.array([FN]), np.array([np.nan]))  # and of a false alarm
+    squared, kelvins = rule.errors(np.full(len(near), schema.TP), pairs.measure)
+    [missed], [kelvins_missed] = rule.errors(np.array([schema.FN]), np.array([np.nan]))  # and of a false alarm
     unpaired = fn + fp
     values = {
         "tp": tp,
@@ -345,7 +353,7 @@ def cut_sums(matches: Table | Columns, by: By | None, cut: Collection[Any]) -> t
     labels = sums.labels.take(pieces.group).assign({PIECE: pieces.sequence})
     labels = labels.select([PIECE, *sums.labels])
     # What is counted in whole tables is among the other sums.
-    notes = {name: 0 if name in COUNTS_NOTED else value for name, value in sums.attrs.items()}
+    notes = {name: 0 if name in schema.COUNTS_NOTED else value for name, value in sums.attrs.items()}
     rows, group = dict.fromkeys(sums.rows, (0, 0)), np.arange(len(labels))
     of_pieces = pieces._replace(labels=labels, group=group, sequence=None, attrs=notes, rows=rows)
     return together(whole(sums.take(np.flatnonzero(~inside)))), of_pieces

@@ -13,16 +13,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..support.arrays import grouped, row_keys
-from ..support.texts import label
-from ..tables.columns import Columns
-from ..tables.schema import EMPTY, FN, FP, FRAME_KEY, SIDE_PREFIXES, TP, frame_columns
+from ..support import arrays, label
+from ..tables import Columns, schema
 
 # About how many rows, spread over all, show at once that a column has more than two values.
 SAMPLE = 1000
 
 # How rows of an outcome, the side that they lack, and rows that a column of the other side differs on, are called.
-WORDS = {FP: ("false alarm", "truths", "misses"), FN: ("miss", "predictions", "false alarms")}
+WORDS = {schema.FP: ("false alarm", "truths", "misses"), schema.FN: ("miss", "predictions", "false alarms")}
 
 
 class OneSided(NamedTuple):
@@ -38,8 +36,8 @@ class OneSided(NamedTuple):
 def one_sided(columns: Mapping[str, Any], table: Columns) -> dict[str, OneSided]:
     """Those of the columns to group by that belong to one side, though they are not null on the other."""
     outcome = table["outcome"]
-    rows = {lacks: np.flatnonzero(outcome == lacks) for lacks in (FN, FP)}
-    if not (len(rows[FN]) and len(rows[FP])):
+    rows = {lacks: np.flatnonzero(outcome == lacks) for lacks in (schema.FN, schema.FP)}
+    if not (len(rows[schema.FN]) and len(rows[schema.FP])):
         return {}
     found = {}
     for name, values in columns.items():
@@ -53,7 +51,14 @@ def one_sided(columns: Mapping[str, Any], table: Columns) -> dict[str, OneSided]
 def lacking(values: Mapping[int, Collection[Any]]) -> int | None:
     """The outcome that a column of two values knows nothing of, from its distinct values on misses and false alarms."""
     n_values = {outcome: len(of) for outcome, of in values.items()}
-    return next((of for of, other in ((FP, FN), (FN, FP)) if n_values[of] == 1 and n_values[other] == 2), None)
+    return next(
+        (
+            of
+            for of, other in ((schema.FP, schema.FN), (schema.FN, schema.FP))
+            if n_values[of] == 1 and n_values[other] == 2
+        ),
+        None,
+    )
 
 
 def tells_objects_apart(values: Any, table: Columns) -> bool:
@@ -75,28 +80,28 @@ def _two_values(values: Any, outcome: np.ndarray) -> np.ndarray | None:
         codes, distinct = pd.factorize(values)
     except TypeError:  # lists and other values that are no keys
         return None
-    is_known = len(distinct) == 2 and not (codes[outcome != EMPTY] < 0).any()
+    is_known = len(distinct) == 2 and not (codes[outcome != schema.EMPTY] < 0).any()
     return np.asarray(codes) if is_known else None
 
 
 def _is_of_both_sides(codes: np.ndarray, table: Columns) -> bool:
     """Whether two values tell frames, categories, joints, or several tables in one apart, rather than objects."""
-    known = np.flatnonzero(table["outcome"] != EMPTY)
-    for key in (FRAME_KEY, ["category"], ["joint"]):
-        if {*key} <= {*table} and not _differ_within(codes[known], row_keys(table.select(key).take(known), key)):
+    known = np.flatnonzero(table["outcome"] != schema.EMPTY)
+    for key in (schema.FRAME_KEY, ["category"], ["joint"]):
+        if {*key} <= {*table} and not _differ_within(codes[known], arrays.row_keys(table.select(key).take(known), key)):
             return True
-    truths = known[np.isin(table["outcome"][known], [TP, FN])]
+    truths = known[np.isin(table["outcome"][known], [schema.TP, schema.FN])]
     if "truth_object" in table:
-        key = [*frame_columns(table), "truth_object"]
-        return _differ_within(codes[truths], row_keys(table.select(key).take(truths), key))
-    frame, first = grouped(row_keys(table.select(FRAME_KEY).take(truths), FRAME_KEY))
+        key = [*schema.frame_columns(table), "truth_object"]
+        return _differ_within(codes[truths], arrays.row_keys(table.select(key).take(truths), key))
+    frame, first = arrays.grouped(arrays.row_keys(table.select(schema.FRAME_KEY).take(truths), schema.FRAME_KEY))
     counts = np.bincount(2 * frame + codes[truths], minlength=2 * len(first)).reshape(-1, 2)
     return bool((counts[:, 0] == counts[:, 1]).all())
 
 
 def _differ_within(codes: np.ndarray, keys: np.ndarray) -> bool:
     """Whether rows with the same key have different codes."""
-    group, first = grouped(keys)
+    group, first = arrays.grouped(keys)
     return bool((codes[first][group] != codes).any())
 
 
@@ -110,7 +115,7 @@ def problem_text(name: str, outcome: int) -> str:
     """Says that a column knows nothing of an outcome, and what is null therefore."""
     row, side, others = WORDS[outcome]
     problem = f"{name} has one single value on every {row} and two on {others}, so it belongs to {side}"
-    return f"{problem}, and what needs {'false alarms' if outcome == FP else 'misses'} is null in its slices"
+    return f"{problem}, and what needs {'false alarms' if outcome == schema.FP else 'misses'} is null in its slices"
 
 
 def _advice(name: str, of: OneSided, table: Columns) -> str:
@@ -118,15 +123,15 @@ def _advice(name: str, of: OneSided, table: Columns) -> str:
     edges = next(_edges(name, of, table), None)
     if edges is not None:
         return f"give by={edges}"
-    prefix = SIDE_PREFIXES[of.outcome == FN]
+    prefix = schema.SIDE_PREFIXES[of.outcome == schema.FN]
     null = f"make it null there, such as series.where(matches[{f'{prefix}object'!r}].notna())"
-    example = 'truth_h": [0, 50, inf]' if of.outcome == FP else 'predicted_score": [0, 0.5, inf]'
+    example = 'truth_h": [0, 50, inf]' if of.outcome == schema.FP else 'predicted_score": [0, 0.5, inf]'
     return f'give the column that it was made of, such as by={{"{example}}}, or {null}'
 
 
 def _edges(name: str, of: OneSided, table: Columns) -> Iterator[str]:
     """The dict from a column to the edges that make the same two slices: the column of that name, or the only one."""
-    prefix = SIDE_PREFIXES[of.outcome == FN]
+    prefix = schema.SIDE_PREFIXES[of.outcome == schema.FN]
     sided = [column for column in table if column.startswith(prefix)]
     found = {column: text for column in sided if (text := _edges_of(table[column], of, table["outcome"])) is not None}
     if name in found:
@@ -140,7 +145,7 @@ def _edges_of(values: Any, of: OneSided, outcome: np.ndarray) -> str | None:
     """Edges of a column of float64 that make the same two slices, as text; None if no edge does."""
     if values.dtype != np.float64:
         return None
-    known = (outcome != of.outcome) & (outcome != EMPTY) & ~np.isnan(values)
+    known = (outcome != of.outcome) & (outcome != schema.EMPTY) & ~np.isnan(values)
     sides = [values[known & (of.codes == code)] for code in (0, 1)]
     if not all(map(len, sides)):
         return None

@@ -16,12 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..support.errors import InputError, first_line
-from ..support.packages import entry_point, package_failure
-from ..tables.columns import Columns
-from ..tables.match_tables import match_dataframe
-from ..tables.messages import counted, first_keys, listed
-from ..tables.schema import FRAME_KEY, PREFIXES
+from ..support import InputError, first_line, packages
+from ..tables import Columns, match_dataframe, messages, schema
 from .registry import CURVE_METRICS, METRICS, Metric, own_metrics
 from .sequence_sums import SUMS, NamedSums
 
@@ -47,7 +43,7 @@ TRACK_METRIC_NAMES = """
     OWTA HOTA(0) LocA(0) sMOTA MOTAL CLR_F1 CLR_Re CLR_Pr FP_per_frame MTR PTR MLR
     mota motp pre rec ap ap_pre ap_rec objects detections misses false_positives switches
 """
-STARTS = tuple(PREFIXES.values())
+STARTS = tuple(schema.PREFIXES.values())
 ENDS = ("_low", "_high", "_gain", "_corrected", "_cross_validated")
 
 
@@ -148,7 +144,9 @@ def metric(
     _check_name(name)
     if sums is None and value is None:
         if name not in own_metrics():
-            raise InputError(f"metric: there is no own metric {name} to take out; there are {listed(own_metrics())}")
+            raise InputError(
+                f"metric: there is no own metric {name} to take out; there are {messages.listed(own_metrics())}"
+            )
         del METRICS[name]
         return
     arguments = [
@@ -229,11 +227,11 @@ def lacking_text(lacking: Iterable[Mapping[str, str]]) -> str | None:
 
 def _row_sums(name: str, function: RowSums, rows: pd.DataFrame) -> dict[str, np.ndarray]:
     """The checked answer of the user's `sums`, by METRIC.SUM."""
-    from ..support.pandas_tables import own_copy
+    from ..support import pandas_tables
 
     place = f"metric {name}: sums"
     try:
-        answer = function(own_copy(rows))  # what it does to its rows must not reach the user's table
+        answer = function(pandas_tables.own_copy(rows))  # what it does to its rows must not reach the user's table
     except Exception as error:
         column = _missing_column(error, function, rows)
         if column is not None:
@@ -264,8 +262,10 @@ def _row_numbers(place: str, values: Any, rows: pd.DataFrame) -> np.ndarray:
     numbers = series.to_numpy(np.float64, na_value=np.nan)
     bad = ~np.isfinite(numbers)
     if bad.any():
-        keys = first_keys(rows, bad, [*FRAME_KEY, "joint", "outcome", "truth_object", "predicted_object"])
-        problem = f"{counted(int(bad.sum()), 'row')} not finite; give 0 where a row does not count"
+        keys = messages.first_keys(
+            rows, bad, [*schema.FRAME_KEY, "joint", "outcome", "truth_object", "predicted_object"]
+        )
+        problem = f"{messages.counted(int(bad.sum()), 'row')} not finite; give 0 where a row does not count"
         raise InputError(f"{place}: {problem}: row {int(np.argmax(bad))} first ({keys})")
     return numbers
 
@@ -318,13 +318,13 @@ def _missing_column(error: Exception, function: RowSums, rows: pd.DataFrame) -> 
     A key of a dict of the function's own fails in the same words, so the function is called once more, with the column:
     if it then fails for the same name, that is no column.
     """
-    from ..support.pandas_tables import own_copy
+    from ..support import pandas_tables
 
     for name in _names_in(error):
         if name in rows:
             continue
         try:
-            function(own_copy(rows).assign(**{name: np.nan}))
+            function(pandas_tables.own_copy(rows).assign(**{name: np.nan}))
         except Exception as again:
             if name in _names_in(again):
                 continue
@@ -345,7 +345,7 @@ def _asks_for(noun: str, wanted: str, known: Iterable[Any]) -> str:
 
     names = [str(name) for name in known]
     near = difflib.get_close_matches(wanted, names, cutoff=0.75)
-    hint = f"; did you mean {' or '.join(near)}?" if near else f"{LISTING}{listed(names)}"
+    hint = f"; did you mean {' or '.join(near)}?" if near else f"{LISTING}{messages.listed(names)}"
     return f"asks for the {noun} {wanted!r}, which is not there{hint}"
 
 
@@ -367,7 +367,7 @@ def add_metrics_of_packages(names: Iterable[Any]) -> None:
 
 def _add_of_package(name: str) -> None:
     """Adds the metric of this name if a package has it."""
-    added = entry_point(GROUP, name)
+    added = packages.entry_point(GROUP, name)
     if added is None:
         return
     place = f"package {added.package}: {GROUP}: {name}"
@@ -379,4 +379,4 @@ def _add_of_package(name: str) -> None:
     except InputError as error:
         raise InputError([f"package {added.package}: {problem}" for problem in error.problems]) from None
     except Exception as error:
-        raise package_failure(added.package, f"{GROUP}: {name}", error) from error
+        raise packages.package_failure(added.package, f"{GROUP}: {name}", error) from error

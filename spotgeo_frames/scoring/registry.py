@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from ..tables.schema import FN, FP, TP
+from ..tables import schema
 from .sequence_sums import NamedSums, share
 
 if TYPE_CHECKING:
@@ -116,16 +116,16 @@ def _f1(sums: NamedSums) -> np.ndarray:
 
 # In the order of the columns of `summarize`.
 METRICS = by_name(
-    count("tp", "TP", "truths matched with a prediction (found)", lambda sums: sums["tp"], TP),
-    count("fn", "FN", "truths without a match (missed)", lambda sums: sums["fn"], FN),
-    count("fp", "FP", "predictions without a match (false alarms)", lambda sums: sums["fp"], FP),
+    count("tp", "TP", "truths matched with a prediction (found)", lambda sums: sums["tp"], schema.TP),
+    count("fn", "FN", "truths without a match (missed)", lambda sums: sums["fn"], schema.FN),
+    count("fp", "FP", "predictions without a match (false alarms)", lambda sums: sums["fp"], schema.FP),
     share_of(
         "precision",
         "precision",
         "TP / (TP + FP)",
         lambda sums: share(sums["tp"], sums["tp"] + sums["fp"]),
         note="the share of predictions that are right; null without predictions",
-        needs=(TP, FP),
+        needs=(schema.TP, schema.FP),
         weight=lambda sums: sums["tp"] + sums["fp"],
     ),
     share_of(
@@ -134,7 +134,7 @@ METRICS = by_name(
         "TP / (TP + FN)",
         lambda sums: share(sums["tp"], sums["tp"] + sums["fn"]),
         note="the share of truths that are found; null without truths",
-        needs=(TP, FN),
+        needs=(schema.TP, schema.FN),
         weight=lambda sums: sums["tp"] + sums["fn"],
     ),
     share_of(
@@ -143,7 +143,7 @@ METRICS = by_name(
         "2 TP / (2 TP + FP + FN)",
         _f1,
         note="ranks detectors first; null where there is nothing to count",
-        needs=(TP, FN, FP),
+        needs=(schema.TP, schema.FN, schema.FP),
         weight=_f1_weight,
         headline=True,
     ),
@@ -156,7 +156,7 @@ METRICS = by_name(
         "to count",
         unit="px²",
         higher_is_better=False,
-        needs=(TP, FN, FP),
+        needs=(schema.TP, schema.FN, schema.FP),
         by_similarity=False,
         tau_power=2,
     ),
@@ -168,7 +168,7 @@ METRICS = by_name(
         note="kelvins_error is the distance for a TP from epsilon up to tau, else 0, and tau² for an FN or FP; ranks "
         "submissions second; it grows with the number of sequences, so it compares submissions, never slices",
         higher_is_better=False,
-        needs=(TP, FN, FP),
+        needs=(schema.TP, schema.FN, schema.FP),
         by_similarity=False,
         tau_power=2,
         is_total=True,
@@ -180,7 +180,7 @@ METRICS = by_name(
         "TP / (TP + FN + FP)",
         lambda sums: share(sums["tp"], _counted(sums)),
         note="null where there is nothing to count",
-        needs=(TP, FN, FP),
+        needs=(schema.TP, schema.FN, schema.FP),
     ),
     Metric(
         "mean_distance",
@@ -190,7 +190,7 @@ METRICS = by_name(
         note="null without TP",
         unit="px",
         higher_is_better=False,
-        needs=(TP,),
+        needs=(schema.TP,),
         by_similarity=False,
         weight=lambda sums: sums["tp"],
         tau_power=1,
@@ -203,22 +203,22 @@ METRICS = by_name(
         note="null without TP",
         unit="px",
         higher_is_better=False,
-        needs=(TP,),
+        needs=(schema.TP,),
         by_similarity=False,
         weight=lambda sums: sums["tp"],
         tau_power=1,
     ),
     count("n_sequences", "sequences", "all sequences, also those without objects", lambda sums: sums["n_sequences"]),
     count("n_frames", "frames", "all frames, also those without objects", lambda sums: sums["n_frames"]),
-    count("n_truth", "truths", "TP + FN", lambda sums: sums["tp"] + sums["fn"], TP, FN),
-    count("n_predicted", "predictions", "TP + FP", lambda sums: sums["tp"] + sums["fp"], TP, FP),
+    count("n_truth", "truths", "TP + FN", lambda sums: sums["tp"] + sums["fn"], schema.TP, schema.FN),
+    count("n_predicted", "predictions", "TP + FP", lambda sums: sums["tp"] + sums["fp"], schema.TP, schema.FP),
     share_of(
         "loc_a",
         "localisation",
         "mean similarity of the TP",
         lambda sums: share(sums["near"], sums["tp"]),
         note="null without TP",
-        needs=(TP,),
+        needs=(schema.TP,),
         by_distance=False,
         weight=lambda sums: sums["tp"],
     ),
@@ -231,7 +231,7 @@ CURVE_METRICS = by_name(
         "average precision",
         "area under the curve of precision over recall, precision made non-increasing",
         note="null without truths",
-        needs=(TP, FN, FP),
+        needs=(schema.TP, schema.FN, schema.FP),
     )
 )
 

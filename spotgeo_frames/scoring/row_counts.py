@@ -14,12 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..support.arrays import added_at, grouped, pack, repeated, row_keys
-from ..tables.columns import Columns, as_numbers
-from ..tables.table_kinds import CALLER
-from ..tables.match_tables import match_columns
-from ..tables.schema import FN, FP, FRAME_KEY, OUTCOMES, SIDE_PREFIXES, TP, frame_columns
-from ..tables.selections import number_groups
+from ..support import arrays
+from ..tables import Columns, as_numbers, match_columns, schema, selections, table_kinds
 from .match_sums import Groups
 from .one_sided import one_sided_text
 
@@ -28,8 +24,10 @@ if TYPE_CHECKING:
 
 # For each column of counts, 1 at the codes of the outcomes that it counts.
 COUNTS = {
-    "frame_n_truth": np.array([outcome in (TP, FN) for outcome in range(len(OUTCOMES))], np.int64),
-    "frame_n_predicted": np.array([outcome in (TP, FP) for outcome in range(len(OUTCOMES))], np.int64),
+    "frame_n_truth": np.array([outcome in (schema.TP, schema.FN) for outcome in range(len(schema.OUTCOMES))], np.int64),
+    "frame_n_predicted": np.array(
+        [outcome in (schema.TP, schema.FP) for outcome in range(len(schema.OUTCOMES))], np.int64
+    ),
 }
 
 # What tells the objects of a frame apart, after the prefix of their side. Joints share the name of their object.
@@ -56,7 +54,7 @@ def doubled_text(table: Columns, columns: Mapping[str, Any]) -> str | None:
     return None if _adds_up(table, expected) else _doubled_text(table, columns, expected)
 
 
-def warn_of_doubled(matches: pd.DataFrame, function: str, stacklevel: int = CALLER + 1) -> None:
+def warn_of_doubled(matches: pd.DataFrame, function: str, stacklevel: int = table_kinds.CALLER + 1) -> None:
     """Warns in the name of a function if a checked match table has rows twice in one submission."""
     table = match_columns(matches)
     text = doubled_text(table, {"submission": table["submission"]} if "submission" in table else {})
@@ -99,31 +97,35 @@ def _adds_up(table: Columns, expected: Mapping[str, np.ndarray]) -> bool:
     """Whether each run of rows with the same key is a complete frame and has another key, as in nearly all tables."""
     if not expected or not len(table):
         return True
-    key = frame_columns(table)
+    key = schema.frame_columns(table)
     starts = _starts([table[column] for column in key])
     return (
         all(
             np.array_equal(_run_sums(_present(table, name), starts), rows.take(starts))
             for name, rows in expected.items()
         )
-        and not repeated(row_keys(table.select(key).take(starts), key)).any()
+        and not arrays.repeated(arrays.row_keys(table.select(key).take(starts), key)).any()
     )
 
 
 def _doubled_text(table: Columns, columns: Mapping[str, Any], expected: Mapping[str, np.ndarray]) -> str | None:
     """The text of a warning if rows are there twice in a group of `columns`, otherwise None."""
-    group = number_groups(columns, len(table))[0]
+    group = selections.number_groups(columns, len(table))[0]
     doubled = np.zeros(len(table), bool)
-    for prefix, name, outcomes in zip(SIDE_PREFIXES, COUNTS, ((TP, FN), (FP,)), strict=True):
+    for prefix, name, outcomes in zip(
+        schema.SIDE_PREFIXES, COUNTS, ((schema.TP, schema.FN), (schema.FP,)), strict=True
+    ):
         if f"{prefix}object" in table:
             rows = np.flatnonzero(np.isin(table["outcome"], outcomes))
-            key = [*frame_columns(table), *(of for part in IDENTIFYING if (of := f"{prefix}{part}") in table)]
-            doubled[rows] |= repeated(row_keys(table.select(key).assign({"": group}).take(rows), ["", *key]))
+            key = [*schema.frame_columns(table), *(of for part in IDENTIFYING if (of := f"{prefix}{part}") in table)]
+            doubled[rows] |= arrays.repeated(
+                arrays.row_keys(table.select(key).assign({"": group}).take(rows), ["", *key])
+            )
         elif name in expected:
-            key = frame_columns(table)
-            cell, first = grouped(row_keys(table.select(key).assign({"": group}), ["", *key]))
-            doubled |= (added_at(cell, _present(table, name)) > expected[name].take(first))[cell]
-    n_frames = len(np.unique(row_keys(table, FRAME_KEY)[doubled]))
+            key = schema.frame_columns(table)
+            cell, first = arrays.grouped(arrays.row_keys(table.select(key).assign({"": group}), ["", *key]))
+            doubled |= (arrays.added_at(cell, _present(table, name)) > expected[name].take(first))[cell]
+    n_frames = len(np.unique(arrays.row_keys(table, schema.FRAME_KEY)[doubled]))
     return _more_text(n_frames) if n_frames else None
 
 
@@ -142,14 +144,16 @@ def _incomplete(table: Columns, expected: Mapping[str, np.ndarray]) -> tuple[int
     if its rows are a whole number of copies. Rows with equal counts belong to the same copies, so rows are grouped by
     frame and by their counts.
     """
-    keys = [row_keys(table, frame_columns(table)), *expected.values()]
+    keys = [arrays.row_keys(table, schema.frame_columns(table)), *expected.values()]
     codes = [np.unique(values, return_inverse=True) for values in keys]  # all nulls are equal
-    group, first = grouped(pack([of_row for _, of_row in codes], [len(values) + 1 for values, _ in codes]))
-    present = {name: added_at(group, _present(table, name)) for name in expected}
+    group, first = arrays.grouped(
+        arrays.pack([of_row for _, of_row in codes], [len(values) + 1 for values, _ in codes])
+    )
+    present = {name: arrays.added_at(group, _present(table, name)) for name in expected}
     wanted = {name: rows.take(first) for name, rows in expected.items()}
     incomplete = ~_are_complete(present, wanted)
     has_more = np.any([present[name] > wanted[name] for name in expected], axis=0)
-    frames = row_keys(table, FRAME_KEY)[first]
+    frames = arrays.row_keys(table, schema.FRAME_KEY)[first]
     more, fewer = (len(np.unique(frames[incomplete & of])) for of in (has_more, ~has_more))
     return more, fewer
 

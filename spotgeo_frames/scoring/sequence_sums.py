@@ -15,10 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..support.arrays import added_at
-from ..tables.columns import Columns, joined
-from ..tables.schema import COUNTS_NOTED
-from ..tables.selections import By, excluded_sequences, number_groups, without_sequences
+from ..support import arrays
+from ..tables import By, Columns, joined, schema, selections
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,13 +45,13 @@ def run_sums(values: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray
     if n_groups == 1 and len(values):
         return np.add.reduceat(values, [0])
     starts = np.flatnonzero(np.concatenate([np.ones(min(len(group), 1), bool), group[1:] != group[:-1]]))
-    return added_at(group[starts], np.add.reduceat(values, starts), n_groups)
+    return arrays.added_at(group[starts], np.add.reduceat(values, starts), n_groups)
 
 
 def added(values: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
     """Adds the rows of values (N, ...) by their group, in order: float64 (n_groups, ...)."""
     flat = values.reshape(len(values), int(np.prod(values.shape[1:], dtype=np.int64)))
-    sums = [added_at(group, column, n_groups) for column in flat.T]
+    sums = [arrays.added_at(group, column, n_groups) for column in flat.T]
     return np.stack(sums, axis=-1).reshape(n_groups, *values.shape[1:]) if sums else np.zeros((n_groups, 0))
 
 
@@ -225,7 +223,7 @@ class Sums(NamedTuple):
     @property
     def n_sequences(self) -> np.ndarray:
         """How many sequences each group has, (G,)."""
-        return added_at(self.group, self.sizes, self.n_groups).astype(np.int64)
+        return arrays.added_at(self.group, self.sizes, self.n_groups).astype(np.int64)
 
     @property
     def in_groups(self) -> bool:
@@ -289,7 +287,7 @@ def add_sums(parts: Sequence[Sums]) -> Sums:
     first = parts[0]
     n_rows = sum(len(part.labels) for part in parts)
     labels = Columns({name: joined([part.labels[name] for part in parts]) for name in first.labels}, n_rows=n_rows)
-    of_row, of_group = number_groups(labels.arrays, n_rows)
+    of_row, of_group = selections.number_groups(labels.arrays, n_rows)
     labels = labels.take(of_group) if labels.columns else Columns({}, n_rows=1)
     # Counts are whole numbers far below 2**53, so float64 adds them exactly.
     values = {
@@ -301,7 +299,7 @@ def add_sums(parts: Sequence[Sums]) -> Sums:
         outcome: (sum(part.rows[outcome][0] for part in parts), sum(part.rows[outcome][1] for part in parts))
         for outcome in first.rows
     }
-    counted = [name for name in COUNTS_NOTED if any(name in part.attrs for part in parts)]
+    counted = [name for name in schema.COUNTS_NOTED if any(name in part.attrs for part in parts)]
     notes = first.attrs | {name: sum(part.attrs.get(name, 0) for part in parts) for name in counted}
     lacking = {name: text for part in reversed(parts) for name, text in part.lacking.items()}
     group = np.arange(len(labels))
@@ -328,8 +326,8 @@ class Evaluable(NamedTuple):
 
     def without(self, exclude: Sequence[int | str] | None) -> Evaluable:
         """The same without excluded sequences, which were checked; None leaves all in."""
-        table = without_sequences(self.table, exclude)
-        matches = table if self.matches is self.table else without_sequences(self.matches, exclude)
+        table = selections.without_sequences(self.table, exclude)
+        matches = table if self.matches is self.table else selections.without_sequences(self.matches, exclude)
         return self._replace(table=table, matches=matches)
 
 
@@ -339,10 +337,10 @@ def evaluable(x: Any, name: str) -> Evaluable:
 
     Raises InputError if it is neither.
     """
-    from ..tables.checks import check_matches
+    from ..tables import checks
     from .match_sums import known_match_sums
 
-    table = check_matches(x, name, by_groups=True)
+    table = checks.check_matches(x, name, by_groups=True)
     return Evaluable(table, table, known_match_sums, list(table))
 
 
@@ -356,8 +354,8 @@ def summary_of_result(
 ) -> tuple[pd.DataFrame, list[str]]:
     """The table that `summarize` returns of a result, and the texts of warnings."""
     of = evaluable(x, "summarize: matches")
-    left_out, unknown = excluded_sequences(exclude, [of.table])
-    sums = of.evaluate(without_sequences(of.table, left_out), by, ())
+    left_out, unknown = selections.excluded_sequences(exclude, [of.table])
+    sums = of.evaluate(selections.without_sequences(of.table, left_out), by, ())
     assert sums.summary is not None  # those of results have one
     return sums.summary, [*filter(None, [unknown]), *sums.texts]
 

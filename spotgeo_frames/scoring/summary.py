@@ -17,13 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..support.arrays import added_at, grouped, row_keys
-from ..support.texts import bins_as_text, plain_value
-from ..tables.columns import Columns, dataframe_of
-from ..tables.table_kinds import CALLER, same_kind_as
-from ..tables.schema import FN, TP
-from ..tables.selections import By, excluded_sequences
-from ..tables.table import Table
+from ..support import arrays, bins_as_text, plain_value
+from ..tables import By, Columns, Table, dataframe_of, schema, selections, table_kinds
 from .match_sums import Groups, group_rows, known, match_sums, together
 from .own_metrics import lacking_text
 from .registry import METRICS, Metric, own_metrics, summary_columns
@@ -47,7 +42,7 @@ FEW_NOTE = f"{FEW}: {OF_FEW}, so {LITTLE_KNOWN}"
 MUCH_IN_ONE, MUCH_IN_TWO = 0.4, 0.6
 
 
-@same_kind_as("matches")
+@table_kinds.same_kind_as("matches")
 def summarize(
     matches: Table,
     by: By | None = None,
@@ -129,18 +124,18 @@ def summarize(
        tp  fn  fp   f1   mse
     0   1   1   1  0.5  72.0
     """
-    from ..tables.checks import check_matches
+    from ..tables import checks
 
     if is_result(matches):
         answer, texts = summary_of_result(matches, by, exclude)
         for text in texts:
-            warnings.warn(f"summarize: {text}", stacklevel=CALLER)
+            warnings.warn(f"summarize: {text}", stacklevel=table_kinds.CALLER)
         return answer
-    table = check_matches(matches, by_groups=True)
-    left_out, unknown = excluded_sequences(exclude, [table])
+    table = checks.check_matches(matches, by_groups=True)
+    left_out, unknown = selections.excluded_sequences(exclude, [table])
     answer, texts = summarized(group_rows(table, by, left_out, dropna=dropna, own=own_metrics()))
     for text in filter(None, (unknown, *texts)):
-        warnings.warn(f"summarize: {text}", stacklevel=CALLER)
+        warnings.warn(f"summarize: {text}", stacklevel=table_kinds.CALLER)
     return answer
 
 
@@ -202,9 +197,9 @@ def held_by_few(sequences: Sequence[Any], n_truth: np.ndarray) -> str | None:
 
 def held_in(matches: Columns) -> str | None:
     """Says which one or two sequences hold most of the true objects of a match table; None where none do."""
-    of_row, first = grouped(row_keys(matches, ["sequence"]))
-    is_true = np.isin(matches["outcome"], [TP, FN])
-    return held_by_few(matches["sequence"][first].tolist(), added_at(of_row, is_true, len(first)))
+    of_row, first = arrays.grouped(arrays.row_keys(matches, ["sequence"]))
+    is_true = np.isin(matches["outcome"], [schema.TP, schema.FN])
+    return held_by_few(matches["sequence"][first].tolist(), arrays.added_at(of_row, is_true, len(first)))
 
 
 def rests_on_few(table: pd.DataFrame) -> np.ndarray:

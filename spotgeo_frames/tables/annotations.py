@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..support.errors import InputError
+from ..support import InputError
 from .columns import Columns, columns_of, dataframe_of
 from .provenance import confirmed
 from .table import Table
@@ -51,14 +51,14 @@ class Annotations(NamedTuple):
     sequences: pd.DataFrame | None = None
 
     def __repr__(self) -> str:
-        from ..support.pandas_tables import result_as_text
+        from ..support import pandas_tables
 
-        return result_as_text(self)
+        return pandas_tables.result_as_text(self)
 
     def _repr_html_(self) -> str | None:
-        from ..support.pandas_tables import result_as_html
+        from ..support import pandas_tables
 
-        return result_as_html(self)
+        return pandas_tables.result_as_html(self)
 
 
 class SideColumns(NamedTuple):

@@ -9,16 +9,15 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..support.errors import InputError, check_memory, first_line
-from ..support.pandas_tables import COPIES_ON_WRITE, TEXT, with_text
+from ..support import InputError, check_memory, first_line, pandas_tables
 from .columns import is_wide
 from .provenance import SOURCE
-from .table_kinds import kind_of
 from .table import ArrowStream, Table, as_stream, collected, is_polars, is_scanned
+from .table_kinds import kind_of
 
 # Fixed pandas types for flags and text, so that the type does not depend on whether a column happens to have nulls.
 PANDAS_TYPES: dict[Any, Any] = {pa.bool_(): pd.BooleanDtype()}
-PANDAS_TYPES |= dict.fromkeys([pa.string(), pa.large_string(), pa.string_view()], TEXT)
+PANDAS_TYPES |= dict.fromkeys([pa.string(), pa.large_string(), pa.string_view()], pandas_tables.TEXT)
 
 # The types of integers with nulls, which as float64 would lose what is beyond 2**53.
 NULLABLE_TYPES: dict[Any, Any] = {
@@ -68,7 +67,7 @@ def as_pandas(table: Table, name: str) -> pd.DataFrame:
     if not frame.columns.is_unique:
         twice = frame.columns[frame.columns.duplicated()].unique()
         raise InputError([f"{name}: column {column} is there more than once" for column in twice])
-    return with_text(frame)
+    return pandas_tables.with_text(frame)
 
 
 def _as_arrow(table: Any, name: str) -> pa.Table:
@@ -140,7 +139,7 @@ def arrow_to_pandas(table: pa.Table, name: str, *, keep_types: bool = False) -> 
     if problems:
         raise InputError(problems)
     index = pd.RangeIndex(table.num_rows) if columns else None
-    return pd.DataFrame(columns, index, copy=not COPIES_ON_WRITE or is_wide(columns, table.num_rows))
+    return pd.DataFrame(columns, index, copy=not pandas_tables.COPIES_ON_WRITE or is_wide(columns, table.num_rows))
 
 
 def text_bytes(values: pa.Array) -> int:

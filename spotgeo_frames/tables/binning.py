@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
-from ..support.errors import InputError, SliceError
+from ..support import InputError, SliceError
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,10 +7,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ..support.arrays import ascend, repeated, row_keys
-from ..support.errors import InputError
-from ..support.memory import LEAST_CHECKED, check_at_hand
-from ..support.pandas_tables import TEXT, as_text
+from ..support import InputError, arrays, memory, pandas_tables
 from .arrow import as_pandas
 from .columns import Columns, array_of, columns_of, names_without_blanks
 from .key_values import dates_as_text, fractions
@@ -70,7 +67,7 @@ def plain_objects(rows: pa.Table) -> Columns | None:
             return None
     values = {name: column.to_numpy() for name, column in zip(names, rows.columns, strict=True)}
     known = all((np.abs(values[name]) <= LARGEST_COORDINATE).all() for name in coordinates)
-    return Columns(values) if known and ascend([values[name] for name in key]) else None
+    return Columns(values) if known and arrays.ascend([values[name] for name in key]) else None
 
 
 def check_frames(table: Table, name: str) -> pd.DataFrame:
@@ -206,9 +203,9 @@ def _finished(
 
 def repetitions(columns: pd.DataFrame | Columns | Mapping[str, pd.Series], key: list[str], name: str) -> list[str]:
     """A problem in one line if rows share a key; nothing if every key is unique."""
-    if ascend([columns[column] for column in key]):  # as most tables do
+    if arrays.ascend([columns[column] for column in key]):  # as most tables do
         return []
-    twice = repeated(row_keys(columns, key))
+    twice = arrays.repeated(arrays.row_keys(columns, key))
     if not twice.any():
         return []
     keys = first_keys(Columns({column: array_of(columns[column]) for column in key}), twice, key)
@@ -292,7 +289,7 @@ def _key_column(given: pd.DataFrame, column: str, key: list[str]) -> pd.Series:
     values = values if column == "frame" else dates_as_text(values)
     strings = pd.api.types.infer_dtype(values, skipna=False) in ("string", "empty")
     if strings and column != "frame":
-        return values.astype(TEXT)
+        return values.astype(pandas_tables.TEXT)
     wanted = "int64" if column == "frame" else "int64 or string"
     raise ValueError(f" is of type {values.dtype}; {wanted} is needed")
 
@@ -304,13 +301,13 @@ def decoded(values: pd.Series) -> pd.Series:
     """
     if not isinstance(values.dtype, pd.CategoricalDtype):
         return values
-    categories = as_text(values.cat.categories.to_series())
+    categories = pandas_tables.as_text(values.cat.categories.to_series())
     if isinstance(categories.dtype, pd.StringDtype) and len(values) and len(categories):
         lengths = categories.str.len().to_numpy(np.float64)
-        if lengths.max() * len(values) >= LEAST_CHECKED:
+        if lengths.max() * len(values) >= memory.LEAST_CHECKED:
             n_bytes = 2 * float(lengths[values.cat.codes].sum())
             advice = "give it shorter names"
-            check_at_hand(
+            memory.check_at_hand(
                 f"column {values.name or 'of categories'}", "its text, written out for each row,", n_bytes, advice
             )
     return values.astype(values.cat.categories.dtype)

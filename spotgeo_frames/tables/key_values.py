@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..support.pandas_tables import TEXT
+from ..support import pandas_tables
 
 # What pandas finds in columns of Python objects that stand for days and times.
 OF_DATES = ("date", "datetime", "datetime64", "time")
@@ -35,7 +35,7 @@ def dates_as_text(values: pd.Series) -> pd.Series:
     if not _holds_dates(values):
         return values
     codes, different = pd.factorize(values)
-    texts = pd.array([date_text(value) for value in different], dtype=TEXT)
+    texts = pd.array([date_text(value) for value in different], dtype=pandas_tables.TEXT)
     return pd.Series(texts.take(codes), index=values.index)
 
 

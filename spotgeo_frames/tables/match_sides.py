@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..support.errors import InputError
+from ..support import InputError
 from .annotations import Annotations
 from .messages import missing
 from .schema import (

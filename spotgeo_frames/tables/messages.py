@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..support.texts import plain_value
+from ..support import plain_value
 from .columns import Columns, columns_of
 from .schema import OWN_COLUMNS, PREFIXES
 

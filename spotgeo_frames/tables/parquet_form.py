@@ -16,14 +16,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from ..support.errors import InputError, check_memory, first_line
-from ..support.memory import check_at_hand
-from ..support.pandas_tables import TEXT, own_copy
-from ..support.texts import bins_as_text, is_text
+from ..support import InputError, bins_as_text, check_memory, first_line, is_text, memory, pandas_tables
 from .arrow import as_pandas
 from .provenance import SOURCE
-from .table_kinds import TableKind, as_kind, categorical_columns, check_kind, kind_of
 from .table import Table, collected
+from .table_kinds import TableKind, as_kind, categorical_columns, check_kind, kind_of
 
 
 class Categories(msgspec.Struct):
@@ -114,7 +111,7 @@ def table_of(content: bytes, form: TableForm, path: Path, kind: TableKind) -> An
         file = pq.ParquetFile(pa.BufferReader(content))
         n_rows, n_columns = file.metadata.num_rows, file.metadata.num_columns
         if n_rows == form.rows:
-            check_at_hand(str(path), "the table", 8.0 * n_rows * n_columns)
+            memory.check_at_hand(str(path), "the table", 8.0 * n_rows * n_columns)
             frame = _frame(file.read(use_threads=False), form)
     except InputError:
         raise
@@ -128,11 +125,11 @@ def table_of(content: bytes, form: TableForm, path: Path, kind: TableKind) -> An
 
 def _frame(arrow: pa.Table, form: TableForm) -> pd.DataFrame:
     """The pandas table of an Arrow table."""
-    frame = own_copy(arrow.to_pandas())
+    frame = pandas_tables.own_copy(arrow.to_pandas())
     for field in arrow.schema:
         holds_text = pa.types.is_string(field.type) or pa.types.is_large_string(field.type)
         if holds_text and frame[field.name].dtype == object:  # as which pandas 2.3 reads it
-            frame[field.name] = frame[field.name].astype(TEXT)
+            frame[field.name] = frame[field.name].astype(pandas_tables.TEXT)
     for column, categories in form.categories.items():
         frame[column] = _categorical(arrow.column(column), categories)
     frame.attrs = dict(form.notes.items())
@@ -144,6 +141,6 @@ def _categorical(values: pa.ChunkedArray, categories: Categories) -> pd.Categori
     if pa.types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)
     codes = pc.index_in(values, value_set=pa.array(categories.values, values.type)).fill_null(-1)
-    kind = TEXT if categories.dtype == str(TEXT) else categories.dtype
+    kind = pandas_tables.TEXT if categories.dtype == str(pandas_tables.TEXT) else categories.dtype
     dtype = pd.CategoricalDtype(pd.Index(categories.values, dtype=kind), categories.ordered)
     return pd.Categorical.from_codes(codes.to_numpy(), dtype=dtype)

@@ -17,9 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..support.addresses import Copy
-from ..support.reading import files_below
-from ..support.texts import name_as_text
+from ..support import Copy, name_as_text, reading
 from .columns import Columns, columns_of, dataframe_of, is_wide
 
 if TYPE_CHECKING:
@@ -53,7 +51,7 @@ def _read_files(folder: Path, patterns: Sequence[str]) -> list[Path]:
 def _matching(folder: Path, pattern: str) -> list[Path]:
     """The files of a folder that match a pattern; those of all folders below it are found as their readers do."""
     anywhere = pattern.startswith("**/*")
-    files = files_below(folder, pattern.removeprefix("**/*")) if anywhere else folder.glob(pattern)
+    files = reading.files_below(folder, pattern.removeprefix("**/*")) if anywhere else folder.glob(pattern)
     return [file for file in files if file.is_file()]
 
 
@@ -128,9 +126,9 @@ def note_source(
     if isinstance(table, Columns):
         origin.table = Columns(table.arrays, n_rows=len(table))  # itself would never be freed, being in its own notes
     else:
-        from ..support.pandas_tables import own_copy
+        from ..support import pandas_tables
 
-        origin.table = own_copy(table)
+        origin.table = pandas_tables.own_copy(table)
     origin.n_rows = len(table) if n_rows is None else n_rows
     table.attrs[SOURCE] = origin
 

@@ -24,7 +24,7 @@ Match table
 from collections.abc import Container, Hashable
 from typing import Any
 
-from ..support.errors import InputError
+from ..support import InputError
 
 FRAME_KEY = ["sequence", "frame"]
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, Union
 
 import numpy as np
 
-from ..support.arrays import grouped, ordinals, pack
-from ..support.errors import InputError, SliceError
+from ..support import InputError, SliceError, arrays
 from .binning import Bins, CheckedBins, checked_bins, in_bins, ordered_values, quantile_edges
 from .columns import Columns, among, array_of
 from .table import ArrowStream, is_polars
@@ -155,7 +154,7 @@ def _aligned(table: pd.DataFrame, name: str, series: pd.Series | ArrowStream, of
     import pandas as pd
     import pyarrow as pa
 
-    from ..support.pandas_tables import as_text
+    from ..support import pandas_tables
     from .arrow import arrow_to_pandas
 
     if is_polars(series, "Expr"):
@@ -164,7 +163,7 @@ def _aligned(table: pd.DataFrame, name: str, series: pd.Series | ArrowStream, of
     if isinstance(series, pd.Series):
         if not series.index.equals(table.index):
             raise InputError(f"by: the Series {name} does not have the index of the {of}")
-        return as_text(series.rename(name))
+        return pandas_tables.as_text(series.rename(name))
     values = series if isinstance(series, pa.Array) else pa.chunked_array(series)
     column = arrow_to_pandas(pa.table({name: values}), "by")[name]
     if len(column) != len(table):
@@ -235,10 +234,10 @@ def number_groups(groups: Mapping[str, Any], n_rows: int) -> tuple[np.ndarray, n
     if not groups:
         return np.zeros(n_rows, np.int64), np.zeros(0, np.int64)
     try:
-        numbered = [ordinals([group]) for group in groups.values()]
+        numbered = [arrays.ordinals([group]) for group in groups.values()]
     except (TypeError, ValueError, NotImplementedError) as error:  # lists and other values that cannot be compared
         raise SliceError(f"by: {', '.join(groups)} cannot be grouped by: {error}") from None
-    return grouped(pack([codes[0] for codes, _ in numbered], [span for _, span in numbered]))
+    return arrays.grouped(arrays.pack([codes[0] for codes, _ in numbered], [span for _, span in numbered]))
 
 
 def listed_sequences(exclude: Iterable[int] | Iterable[str]) -> list[int | str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, Protocol, Union, runtime_checkable
 
-from ..support.errors import InputError, check_memory, first_line
+from ..support import InputError, check_memory, first_line
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,9 +15,7 @@ from functools import partial, update_wrapper, wraps
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, get_args
 
-from ..support.errors import InputError, check_memory, first_line
-from ..support.texts import bins_as_text
-from ..support.writing import as_arrow
+from ..support import InputError, bins_as_text, check_memory, first_line, writing
 from .provenance import SOURCE
 from .schema import PREFIXES
 from .table import collected, is_polars, is_scanned
@@ -105,7 +103,7 @@ def _pyarrow_table(frame: pd.DataFrame) -> pa.Table:
 
     notes = {key: value for key, value in frame.attrs.items() if key != SOURCE}
     try:
-        return as_arrow(bins_as_text(frame), notes)
+        return writing.as_arrow(bins_as_text(frame), notes)
     except pa.ArrowException as error:
         check_memory(error, "the result")
         reason = error.args[-1] if error.args else error  # the last of several names the column

@@ -7,12 +7,12 @@ from typing import Any, Literal, get_args
 
 import pandas as pd
 
-from ..support.errors import InputError
+from ..support import InputError
 from .arrow import as_pandas
-from .table_kinds import same_kind_as
 from .messages import listed, missing
 from .schema import BOX
 from .table import Table
+from .table_kinds import same_kind_as
 
 BoxFormat = Literal["xywh", "xyxy", "cxcywh"]
 

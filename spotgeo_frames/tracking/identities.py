@@ -23,19 +23,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..geometries.boxes import ROUNDING
-from ..matching.alignment import Aligned, Side, select_rows, side_of
-from ..matching.assignment import Entries, heaviest
-from ..matching.crowds import without_crowds, without_explained
-from ..matching.layout import joined_categories
-from ..matching.pairs import Pairs
-from ..matching.rule import Compared, Rule
-from ..support.arrays import added_at, distinct, frame_keys, grouped, locate, ordinals, pack, row_keys
-from ..support.errors import InputError
-from ..tables.columns import Columns, array_of, null_rows
-from ..tables.provenance import source
-from ..tables.messages import counted, first_keys
-from ..tables.schema import FRAME_KEY, OBJECT_KEY
+from ..geometries import ROUNDING
+from ..matching import Aligned, Compared, Entries, Pairs, Rule, Side, alignment, assignment, crowds, layout
+from ..support import InputError, arrays
+from ..tables import Columns, array_of, messages, null_rows, provenance, schema
 
 # The least similarity of a match, and the share of a box's own area of which more has to lie in a crowd.
 LEAST_SIMILARITY, COVERED_SHARE = 0.5 - ROUNDING, 0.5 + ROUNDING
@@ -90,7 +81,7 @@ class Tracks(NamedTuple):
         return self._rows(self.aligned.predictions)
 
     def _rows(self, side: Side) -> np.ndarray:
-        return added_at(self.frame_sequence, side.counts, self.n_sequences).astype(np.int64)
+        return arrays.added_at(self.frame_sequence, side.counts, self.n_sequences).astype(np.int64)
 
     def per_sequence(self, frames: np.ndarray) -> np.ndarray:
         """How often each sequence occurs among the sequences of the given frames, which may repeat."""
@@ -116,7 +107,7 @@ def identify(aligned: Aligned, identity: str, by: str | None = None) -> Tracks:
 
     Raises InputError if neither side has such a column, or if an identity is null or occurs twice in a frame.
     """
-    if identity in (*FRAME_KEY, "joint"):
+    if identity in (*schema.FRAME_KEY, "joint"):
         raise InputError(f"identity: {identity} does not name an object")
     if identity != "object" and identity not in aligned.truth.table and identity not in aligned.predictions.table:
         raise InputError(f"identity: neither truth nor predictions have a column {identity}")
@@ -129,24 +120,24 @@ def identify(aligned: Aligned, identity: str, by: str | None = None) -> Tracks:
 def with_predictions(tracks: Tracks, kept: np.ndarray) -> Tracks:
     """The same frames and truths with only the marked predictions."""
     everything, whole = np.ones(len(tracks.aligned.truth.frame), bool), tracks.predictions
-    of_row, first = grouped(whole.of_row[kept])
+    of_row, first = arrays.grouped(whole.of_row[kept])
     sequence = whole.sequence[whole.of_row[kept][first]]
     left = Identities(whole.column, of_row, sequence, first, np.bincount(of_row, minlength=len(first)))
-    return tracks._replace(aligned=select_rows(tracks.aligned, everything, kept), predictions=left)
+    return tracks._replace(aligned=alignment.select_rows(tracks.aligned, everything, kept), predictions=left)
 
 
 def _identities(side: Side, identity: str, laid: Sequences, name: str) -> Identities:
     """The identities of one side; `name` names it in messages if it was not read from a file."""
     column = identity if identity in side.table else "object"
-    codes, span = _codes(side.table, column, source(side.table, name))
+    codes, span = _codes(side.table, column, provenance.source(side.table, name))
     sequence = laid.frame_sequence[side.frame]
-    of_row, first = grouped(pack([sequence, codes], [len(laid.labels), span]))
+    of_row, first = arrays.grouped(arrays.pack([sequence, codes], [len(laid.labels), span]))
     if column != "object":
-        from ..tables.checks import repetitions
+        from ..tables import checks
 
         # `object` needs no check, because every table of objects is refused where it is not unique in its frame.
-        key = [*dict.fromkeys([*FRAME_KEY, *laid.labels, column])]
-        problems = repetitions(side.table, key, source(side.table, name))
+        key = [*dict.fromkeys([*schema.FRAME_KEY, *laid.labels, column])]
+        problems = checks.repetitions(side.table, key, provenance.source(side.table, name))
         if problems:
             raise InputError(problems)
     return Identities(column, of_row, sequence[first], first, np.bincount(of_row, minlength=len(first)))
@@ -157,17 +148,17 @@ def _codes(table: Columns, column: str, name: str) -> tuple[np.ndarray, int]:
     values = table[column]
     null = null_rows(values)
     if null.any():
-        keys = first_keys(table, null, OBJECT_KEY)
-        raise InputError(f"{name}: column {column}: {counted(int(null.sum()), 'row')} null: {keys}")
+        keys = messages.first_keys(table, null, schema.OBJECT_KEY)
+        raise InputError(f"{name}: column {column}: {messages.counted(int(null.sum()), 'row')} null: {keys}")
     if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
-        [codes], span = ordinals([values])
+        [codes], span = arrays.ordinals([values])
         return codes, span
     import pandas as pd
 
-    from ..tables.checks import decoded
+    from ..tables import checks
 
     try:
-        [codes], span = ordinals([decoded(pd.Series(values, dtype=values.dtype, copy=False))])
+        [codes], span = arrays.ordinals([checks.decoded(pd.Series(values, dtype=values.dtype, copy=False))])
     except TypeError as error:
         raise InputError(f"{name}: column {column}: its values cannot be identities: {error}") from None
     return codes, span
@@ -199,7 +190,7 @@ class Sequences(NamedTuple):
 def by_sequence(aligned: Aligned) -> Sequences:
     """The sequences as they are; each joint of a sequence where there are joints."""
     key = [column for column in ("sequence", "joint") if column in aligned.frames]
-    frame_sequence, first = grouped(row_keys(aligned.frames, key))
+    frame_sequence, first = arrays.grouped(arrays.row_keys(aligned.frames, key))
     labels = aligned.frames.select(key).take(first)
     return Sequences(aligned, labels, np.bincount(frame_sequence, minlength=len(first)), frame_sequence)
 
@@ -211,21 +202,21 @@ def by_class(aligned: Aligned) -> Sequences:
     """
     whole = by_sequence(aligned)
     sides = aligned.truth, aligned.predictions
-    category, first = grouped(np.concatenate([side.category for side in sides if side.category is not None]))
-    names = array_of(joined_categories([side.table["category"] for side in sides])).take(first)
+    category, first = arrays.grouped(np.concatenate([side.category for side in sides if side.category is not None]))
+    names = array_of(layout.joined_categories([side.table["category"] for side in sides])).take(first)
     sequence, of_class = np.divmod(np.arange(len(whole.labels) * len(names)), max(len(names), 1))
     labels = whole.labels.take(sequence).assign({"category": names.take(of_class)})
 
     # A frame of a class is numbered by its sequence, then its class, then the frame.
     frame = np.concatenate([side.frame for side in sides])
     keys = (whole.frame_sequence[frame] * len(names) + category) * len(aligned.frames) + frame
-    listed, _ = distinct(keys)
+    listed, _ = arrays.distinct(keys)
     frame_sequence, original = np.divmod(listed, max(len(aligned.frames), 1))
     truth, predictions = (
-        side_of(side.table, side.row, position, None, len(listed))
-        for side, position in zip(sides, np.split(locate(listed, keys), [len(aligned.truth.frame)]), strict=True)
+        alignment.side_of(side.table, side.row, position, None, len(listed))
+        for side, position in zip(sides, np.split(arrays.locate(listed, keys), [len(aligned.truth.frame)]), strict=True)
     )
-    frames = aligned.frames.select(FRAME_KEY).take(original)
+    frames = aligned.frames.select(schema.FRAME_KEY).take(original)
     laid = aligned._replace(frames=frames, truth=truth, predictions=predictions)
     return Sequences(laid, labels, whole.n_frames[sequence], frame_sequence)
 
@@ -252,11 +243,11 @@ def without_crowds_of_tracks(aligned: Aligned, rule: Rule) -> Aligned:
     if "crowd" not in aligned.truth.table:
         return aligned
     least = LEAST_SIMILARITY if rule.pair_measure == "similarity" else None
-    counting = without_crowds(Compared(aligned, rule.near(aligned)), rule, least)
+    counting = crowds.without_crowds(Compared(aligned, rule.near(aligned)), rule, least)
     if rule.geometry.covered is not None:
         counting = counting._replace(covering=counting.covering.take(counting.covering.measure > COVERED_SHARE))
     pairs = _matched(counting.sides.aligned, rule, least) if len(counting.covering.truth) else counting.covering
-    left, _, notes = without_explained(counting, pairs)
+    left, _, notes = crowds.without_explained(counting, pairs)
     return left._replace(notes={**left.notes, **notes})
 
 
@@ -267,7 +258,9 @@ def _matched(aligned: Aligned, rule: Rule, least: float | None) -> Pairs:
     starts = aligned.truth.starts, aligned.predictions.starts
     order = np.lexsort((near.prediction, near.truth))
     near = near.take(order)
-    return near.take(heaviest(Entries(near.truth, near.prediction, similarity[order], *starts, aligned.names_from(0))))
+    return near.take(
+        assignment.heaviest(Entries(near.truth, near.prediction, similarity[order], *starts, aligned.names_from(0)))
+    )
 
 
 class PoseNumbers(NamedTuple):
@@ -318,7 +311,7 @@ class Keypoints(NamedTuple):
 
     def per_frame(self, values: np.ndarray) -> np.ndarray:
         """The sums, by sequence and joint, of values of each aligned frame."""
-        return self.grid(added_at(self.tracks.frame_sequence, values, self.tracks.n_sequences))
+        return self.grid(arrays.added_at(self.tracks.frame_sequence, values, self.tracks.n_sequences))
 
 
 def number_keypoints(aligned: Aligned, identity: str, joints: list[Any]) -> Keypoints:
@@ -326,9 +319,9 @@ def number_keypoints(aligned: Aligned, identity: str, joints: list[Any]) -> Keyp
     import pandas as pd
 
     tracks = identify(aligned, identity)
-    image, first = grouped(frame_keys([aligned.frames])[0])
-    [codes], _ = ordinals([tracks.labels["sequence"]])
-    track_sequence = grouped(codes)[0]
+    image, first = arrays.grouped(arrays.frame_keys([aligned.frames])[0])
+    [codes], _ = arrays.ordinals([tracks.labels["sequence"]])
+    track_sequence = arrays.grouped(codes)[0]
     track_joint = pd.Index(joints).get_indexer(tracks.labels["joint"])  # -1 for null
     image_sequence = track_sequence[tracks.frame_sequence[first]]
     sides = [_poses(side, image, len(first)) for side in (aligned.truth, aligned.predictions)]
@@ -338,8 +331,8 @@ def number_keypoints(aligned: Aligned, identity: str, joints: list[Any]) -> Keyp
 def _poses(side: Side, image: np.ndarray, n_images: int) -> PoseNumbers:
     """The poses of one side; `image` is the position of each aligned frame's image."""
     of_image = image[side.frame]
-    [codes], span = ordinals([side.table["object"]])
-    pose, first = grouped(pack([of_image, codes], [n_images, span]))
+    [codes], span = arrays.ordinals([side.table["object"]])
+    pose, first = arrays.grouped(arrays.pack([of_image, codes], [n_images, span]))
     # Within an image, poses are counted in the order of their first rows in the file.
     in_file = np.full(len(first), np.iinfo(np.int64).max)
     np.minimum.at(in_file, pose, side.row)

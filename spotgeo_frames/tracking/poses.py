@@ -17,24 +17,35 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..geometries.joints import JOINTS, ZERO_HEAD_SIZES
-from ..matching.alignment import Aligned, FrameRule, align
-from ..matching.layout import match_table, with_events
-from ..matching.left_out import left_out
-from ..matching.pairs import Pairs, frame_chunks, join_pairs
-from ..matching.rule import HEAD_SIZES, Rule
-from ..matching.words import asked, check_columns, header_of
-from ..scoring.sequence_sums import Evaluable, evaluable, with_total
-from ..support.errors import InputError
-from ..support.pandas_tables import TEXT, headline, result_as_html, result_as_text
-from ..support.work import progress
-from ..tables.annotations import Annotations, as_annotations
-from ..tables.checks import size_problems
-from ..tables.columns import Columns, as_numbers
-from ..tables.provenance import source
-from ..tables.table_kinds import CALLER, same_kind_as
-from ..tables.match_tables import match_dataframe
-from ..tables.table import Table
+from ..geometries import JOINTS, ZERO_HEAD_SIZES
+from ..matching import (
+    HEAD_SIZES,
+    Aligned,
+    FrameRule,
+    Pairs,
+    Rule,
+    alignment,
+    asked,
+    check_columns,
+    frame_chunks,
+    header_of,
+    join_pairs,
+    layout,
+    left_out,
+)
+from ..scoring import Evaluable, sequence_sums
+from ..support import InputError, pandas_tables, work
+from ..tables import (
+    Annotations,
+    Columns,
+    Table,
+    as_annotations,
+    as_numbers,
+    checks,
+    match_dataframe,
+    provenance,
+    table_kinds,
+)
 from .identities import Keypoints, number_keypoints, with_nulls, without_crowds_of_tracks
 from .metrics.hota import ALPHAS
 from .metrics.keypoint_ap import keypoint_ap
@@ -82,13 +93,13 @@ class PoseResult(NamedTuple):
     sums: pd.DataFrame
 
     def __repr__(self) -> str:
-        return result_as_text(self, self._headline())
+        return pandas_tables.result_as_text(self, self._headline())
 
     def _repr_html_(self) -> str | None:
-        return result_as_html(self, self._headline())
+        return pandas_tables.result_as_html(self, self._headline())
 
     def _headline(self) -> list[str]:
-        return headline(self.summary, ["HOTA", "mota", "ap"], null=["sequence", "joint"])
+        return pandas_tables.headline(self.summary, ["HOTA", "mota", "ap"], null=["sequence", "joint"])
 
 
 class EvaluatedPoses(NamedTuple):
@@ -108,14 +119,14 @@ class EvaluatedPoses(NamedTuple):
     clear: dict[str, np.ndarray]
 
 
-@evaluable.register(PoseResult)
+@sequence_sums.evaluable.register(PoseResult)
 def _(x: PoseResult, name: str) -> Evaluable:
     from .results import evaluable_poses
 
     return evaluable_poses(x.sums, x.matches, name)
 
 
-@same_kind_as("truth")
+@table_kinds.same_kind_as("truth")
 def pose(
     truth: Annotations | Table,
     predictions: Annotations | Table,
@@ -183,16 +194,16 @@ def pose(
     sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
     check_keypoints(*sides)
     rule = Rule("keypoint", head_sizes=HEAD_SIZES, identity=identity)
-    aligned = align(*sides, frames)
-    warning = left_out(aligned, rule)
+    aligned = alignment.align(*sides, frames)
+    warning = left_out.left_out(aligned, rule)
     aligned = without_crowds_of_tracks(aligned, rule)
     found = evaluate_poses(aligned, near_joints(aligned), identity)
     keypoints, near, evaluated = found.keypoints, found.near, found.evaluated
     hota = keypoint_hota(found.parts, found.totals)
-    clear = {name: with_total(counts) for name, counts in found.clear.items()}
+    clear = {name: sequence_sums.with_total(counts) for name, counts in found.clear.items()}
     percentages = keypoint_clear_numbers(clear) | keypoint_ap(keypoints, near, evaluated)
     if warning is not None:
-        warnings.warn(warning, stacklevel=CALLER)
+        warnings.warn(warning, stacklevel=table_kinds.CALLER)
     tables = PoseResult(
         _summary(keypoints, hota, percentages, clear),
         _curve(keypoints, hota),
@@ -222,18 +233,17 @@ def check_keypoints(truth: Annotations, predictions: Annotations) -> None:
     """Raises InputError if a side has no column `joint`, or the truth no valid head sizes."""
     named = ("truth", truth), ("predictions", predictions)
     problems = [
-        f"{source(side.objects, name)}: column joint is missing; poses have one row a joint"
+        f"{provenance.source(side.objects, name)}: column joint is missing; poses have one row a joint"
         for name, side in named
         if "joint" not in side.objects
     ]
     why = "poses need the size of each head, px, to measure distances (match(similarity='oks') needs area instead)"
-    problems += size_problems(truth.objects, "head_size", source(truth.objects, "truth"), why)
+    problems += checks.size_problems(truth.objects, "head_size", provenance.source(truth.objects, "truth"), why)
     if truth.frames is not None and "n_annotated" in truth.frames:
         dtype = truth.frames["n_annotated"].dtype
         if not pd.api.types.is_any_real_numeric_dtype(dtype):
-            problems.append(
-                f"{source(truth.objects, 'truth')} frames: column n_annotated is of type {dtype}; numbers are needed"
-            )
+            name = provenance.source(truth.objects, "truth")
+            problems.append(f"{name} frames: column n_annotated is of type {dtype}; numbers are needed")
     if problems:
         raise InputError(problems)
     check_columns(asked(), *(header_of(side.objects, name) for name, side in named))
@@ -249,7 +259,7 @@ def near_joints(aligned: Aligned) -> Pairs:
     """All pairs of joints that are at most ZERO_HEAD_SIZES head sizes apart, sorted by truth."""
     chunks = list(frame_chunks(aligned.truth, aligned.predictions))
     near = Rule("keypoint").near(aligned, ZERO_HEAD_SIZES)
-    return join_pairs([near(*chunk) for chunk in progress(chunks, "comparing", "part")])
+    return join_pairs([near(*chunk) for chunk in work.progress(chunks, "comparing", "part")])
 
 
 def _evaluated_images(keypoints: Keypoints) -> np.ndarray:
@@ -306,7 +316,7 @@ def _keys(keypoints: Keypoints, repeat: int = 1) -> dict[str, Any]:
     n_rows, n_columns = keypoints.n_sequences + 1, len(keypoints.joints) + 1
     sequence = np.repeat(np.arange(n_rows), n_columns * repeat)
     joints = pd.Series(keypoints.joints)
-    joints = joints.astype("Int64" if joints.dtype == np.int64 else TEXT)
+    joints = joints.astype("Int64" if joints.dtype == np.int64 else pandas_tables.TEXT)
     joint = np.tile(np.repeat(np.arange(n_columns), repeat), n_rows)
     names = with_nulls(keypoints.sequence_names, n_rows)
     return {"sequence": names.take(sequence), "joint": joints.reindex(joint).array}
@@ -314,5 +324,5 @@ def _keys(keypoints: Keypoints, repeat: int = 1) -> dict[str, Any]:
 
 def _matches(aligned: Aligned, matched: KeypointClear, rule: Rule) -> pd.DataFrame:
     """The table `matches`: the match table of joints, with events."""
-    table = match_table(aligned, matched.pairs, rule)
-    return match_dataframe(with_events(table, matched.switch))
+    table = layout.match_table(aligned, matched.pairs, rule)
+    return match_dataframe(layout.with_events(table, matched.switch))

@@ -8,9 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..scoring.ap.numbers import AP_METRICS
-from ..scoring.registry import CURVE_METRICS, METRICS, Metric, by_name, count, share_of
-from ..scoring.sequence_sums import NamedSums
+from ..scoring import AP_METRICS, Metric, NamedSums, registry
 
 
 def _truths(sums: NamedSums) -> np.ndarray:
@@ -35,7 +33,7 @@ def _true_tracks(sums: NamedSums) -> np.ndarray:
 
 def _share(name: str, formula: str, note: str = "", **facts: Any) -> Metric:
     """The entry of a share that is called by its name."""
-    return share_of(name, name, formula, note=note, **facts)
+    return registry.share_of(name, name, formula, note=note, **facts)
 
 
 def _percent(name: str, formula: str, **facts: Any) -> Metric:
@@ -45,7 +43,7 @@ def _percent(name: str, formula: str, **facts: Any) -> Metric:
 
 
 # HOTA at each alpha, or its mean over all alphas; also of keypoints.
-HOTA_METRICS = by_name(
+HOTA_METRICS = registry.by_name(
     _share("HOTA", "sqrt(DetA AssA)", "mean over alpha = 0.05, 0.10 ... 0.95", headline=True),
     _share("DetA", "TP / (TP + FN + FP)", "mean over alpha"),
     _share(
@@ -72,28 +70,28 @@ HOTA_METRICS = by_name(
 )
 
 # In the order of the columns of the summary of `track`.
-TRACK_METRICS = HOTA_METRICS | by_name(
+TRACK_METRICS = HOTA_METRICS | registry.by_name(
     _share("MOTA", "1 - (FN + FP + IDSW) / (TP + FN)", "0 without truths", low=-np.inf, weight=_truths, headline=True),
     _share("MOTP", "mean similarity of the TP", "at a similarity of 0.5 or more; 0 without TP", weight=_pairs),
     _share("MODA", "1 - (FN + FP) / (TP + FN)", "0 without truths", low=-np.inf, weight=_truths),
-    count("IDSW", "IDSW", "TP whose truth was last matched with another predicted track", None),
-    count("Frag", "Frag", "times a truth is matched again after a gap", None),
-    count("MT", "MT", "true tracks matched in more than 80% of their frames", None),
-    count("PT", "PT", "true tracks matched in 20% to 80% of their frames", None),
-    count("ML", "ML", "true tracks matched in less than 20% of their frames", None),
-    count("TP", "TP", "truths matched with a prediction, by CLEAR", None),
-    count("FN", "FN", "truths without a match, by CLEAR", None),
-    count("FP", "FP", "predictions without a match, by CLEAR", None),
+    registry.count("IDSW", "IDSW", "TP whose truth was last matched with another predicted track", None),
+    registry.count("Frag", "Frag", "times a truth is matched again after a gap", None),
+    registry.count("MT", "MT", "true tracks matched in more than 80% of their frames", None),
+    registry.count("PT", "PT", "true tracks matched in 20% to 80% of their frames", None),
+    registry.count("ML", "ML", "true tracks matched in less than 20% of their frames", None),
+    registry.count("TP", "TP", "truths matched with a prediction, by CLEAR", None),
+    registry.count("FN", "FN", "truths without a match, by CLEAR", None),
+    registry.count("FP", "FP", "predictions without a match, by CLEAR", None),
     _share("IDF1", "2 IDTP / (2 IDTP + IDFN + IDFP)", "0 where there is nothing to divide by", headline=True),
     _share("IDP", "IDTP / (IDTP + IDFP)", "0 where there is nothing to divide by", weight=_predictions),
     _share("IDR", "IDTP / (IDTP + IDFN)", "0 where there is nothing to divide by", weight=_truths),
-    count("IDTP", "IDTP", "truths matched by the best assignment of whole tracks", None),
-    count("IDFN", "IDFN", "truths without a match by that assignment", None),
-    count("IDFP", "IDFP", "predictions without a match by that assignment", None),
+    registry.count("IDTP", "IDTP", "truths matched by the best assignment of whole tracks", None),
+    registry.count("IDFN", "IDFN", "truths without a match by that assignment", None),
+    registry.count("IDFP", "IDFP", "predictions without a match by that assignment", None),
 )
 
 # The other columns that trackeval prints, from the same sums.
-OTHER_TRACK_METRICS = by_name(
+OTHER_TRACK_METRICS = registry.by_name(
     _share("OWTA", "sqrt(DetRe AssA)", "mean over alpha"),
     _share("HOTA(0)", "sqrt(DetA AssA)", "at alpha 0.05"),
     _share("LocA(0)", "mean similarity of the TP", "at alpha 0.05; 1 without TP", weight=_pairs),
@@ -137,13 +135,13 @@ OTHER_TRACK_METRICS = by_name(
 )
 
 # How much there is of what is evaluated; the last columns of the summary of `track`.
-TRACK_SIZES = by_name(
-    *(METRICS[name] for name in ("n_frames", "n_truth", "n_predicted")),
-    count("n_truth_objects", "true objects", "identities of the truth", None),
-    count("n_predicted_objects", "predicted objects", "identities of the predictions", None),
+TRACK_SIZES = registry.by_name(
+    *(registry.METRICS[name] for name in ("n_frames", "n_truth", "n_predicted")),
+    registry.count("n_truth_objects", "true objects", "identities of the truth", None),
+    registry.count("n_predicted_objects", "predicted objects", "identities of the predictions", None),
 )
 
-POSEVAL_METRICS = by_name(
+POSEVAL_METRICS = registry.by_name(
     _percent(
         "mota", "100 (1 - (misses + switches + false_positives) / objects)", low=-np.inf, weight=_truths, headline=True
     ),
@@ -154,18 +152,18 @@ POSEVAL_METRICS = by_name(
     _percent("ap_pre", "precision at the end of that curve"),
     _percent("ap_rec", "recall at the end of that curve"),
 )
-POSEVAL_COUNTS = by_name(
-    count("objects", "objects", "joints of the truth", None),
-    count("detections", "detections", "matched joints", None),
-    count("misses", "misses", "joints of the truth without a match", None),
-    count("false_positives", "false positives", "predicted joints without a match", None),
-    count("switches", "switches", "joints matched with another track than before", None),
+POSEVAL_COUNTS = registry.by_name(
+    registry.count("objects", "objects", "joints of the truth", None),
+    registry.count("detections", "detections", "matched joints", None),
+    registry.count("misses", "misses", "joints of the truth without a match", None),
+    registry.count("false_positives", "false positives", "predicted joints without a match", None),
+    registry.count("switches", "switches", "joints matched with another track than before", None),
 )
 
 
 # All metrics: of match tables, tracks and poses, average precision, and score thresholds.
 TRACKS_AND_POSES = TRACK_METRICS, OTHER_TRACK_METRICS, TRACK_SIZES, POSEVAL_METRICS, POSEVAL_COUNTS
-REGISTRIES = METRICS, *TRACKS_AND_POSES, AP_METRICS, CURVE_METRICS
+REGISTRIES = registry.METRICS, *TRACKS_AND_POSES, AP_METRICS, registry.CURVE_METRICS
 
 
 def known_metric(name: str) -> Metric | None:

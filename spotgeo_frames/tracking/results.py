@@ -13,21 +13,25 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..geometries.joints import JOINTS as JOINTS_OF_POSETRACK
-from ..matching.alignment import FrameRule
-from ..matching.matcher import match
-from ..matching.rule import HEAD_SIZES, Rule
-from ..matching.words import Words, check_no_words, rule_of_tables
-from ..scoring.sequence_sums import Evaluable, MetricSet, NamedSums, PerSequence, Sums, row_at, total_rows
-from ..support.arrays import grouped, ordinals, pack, row_keys
-from ..support.errors import InputError
-from ..tables.annotations import Annotations, side_columns
-from ..tables.arrow import as_pandas
-from ..tables.columns import Columns, array_of, as_numbers, dataframe_of, rows_with_null
-from ..tables.messages import missing
-from ..tables.schema import PREFIXES
-from ..tables.selections import By, by_columns, number_groups
-from ..tables.table import Table
+from ..geometries import JOINTS as JOINTS_OF_POSETRACK
+from ..matching import HEAD_SIZES, FrameRule, Rule, Words, check_no_words, matcher, rule_of_tables
+from ..scoring import Evaluable, MetricSet, NamedSums, PerSequence, Sums, sequence_sums
+from ..support import InputError, arrays
+from ..tables import (
+    Annotations,
+    By,
+    Columns,
+    Table,
+    array_of,
+    arrow,
+    as_numbers,
+    dataframe_of,
+    messages,
+    rows_with_null,
+    schema,
+    selections,
+    side_columns,
+)
 from .metrics.hota import HOTA_COUNTS
 from .metrics.keypoint_hota import keypoint_hota_totals
 from .poses import PoseResult, pose
@@ -65,21 +69,21 @@ Evaluated = pd.DataFrame | TrackResult | PoseResult
 def evaluable_tracks(sums: Table, matches: Table, name: str) -> Evaluable:
     """What a TrackResult is evaluated by: its tables `sums` and `matches`; messages begin with `name`."""
     table = _checked(sums, ["sequence", *TRACK_SUMS], name)
-    return Evaluable(table, as_pandas(matches, name), _track_sums, _attributes(table), CALLED)
+    return Evaluable(table, arrow.as_pandas(matches, name), _track_sums, _attributes(table), CALLED)
 
 
 def evaluable_poses(sums: Table, matches: Table, name: str) -> Evaluable:
     """What a PoseResult is evaluated by: its tables `sums` and `matches`; messages begin with `name`."""
     table = _checked(sums, ["sequence", "joint", *POSE_SUMS], name)
-    return Evaluable(table, as_pandas(matches, name), _pose_sums, _attributes(table), CALLED)
+    return Evaluable(table, arrow.as_pandas(matches, name), _pose_sums, _attributes(table), CALLED)
 
 
 def _checked(sums: Table, names: Sequence[str], name: str) -> pd.DataFrame:
     """The table `sums` as pandas; raises InputError if it lacks a column."""
-    table = as_pandas(sums, f"{name}: sums")
+    table = arrow.as_pandas(sums, f"{name}: sums")
     lacking = [column for column in sums_columns(names) if column not in table]
     if lacking:
-        raise InputError(missing(f"{name}: sums", lacking[0], (), "track() and pose() make it"))
+        raise InputError(messages.missing(f"{name}: sums", lacking[0], (), "track() and pose() make it"))
     return table
 
 
@@ -107,7 +111,7 @@ def sums_of_poses(table: pd.DataFrame, columns: Mapping[str, Any]) -> Sums:
     rows = np.flatnonzero(is_joint == (metrics is JOINTS))
     n_joints = max(table["joint"].nunique(), 1)  # a table without rows has none
     of_table = sums_of_table(table, POSE_SUMS)
-    sums = row_at(of_table, rows)
+    sums = sequence_sums.row_at(of_table, rows)
     single, by_joint = JOINTS, sums
     if metrics is not JOINTS:
         single = SINGLE_POSES
@@ -121,12 +125,12 @@ def sums_of_poses(table: pd.DataFrame, columns: Mapping[str, Any]) -> Sums:
 
 def columns_by(table: pd.DataFrame, by: By | None, metrics: MetricSet) -> dict[str, Any]:
     """The columns of `by`, which are attributes of sequences; raises InputError where there is no such column."""
-    return by_columns(table[_attributes(table)], by, [*metrics.entries, "n_sequences"], CALLED)
+    return selections.by_columns(table[_attributes(table)], by, [*metrics.entries, "n_sequences"], CALLED)
 
 
 def _attributes(table: pd.DataFrame) -> list[str]:
     """The columns of the table `sums` that rows may be grouped by: its key and the attributes of sequences."""
-    return [name for name in map(str, table) if name in KEYS or name.startswith(PREFIXES["sequences"])]
+    return [name for name in map(str, table) if name in KEYS or name.startswith(schema.PREFIXES["sequences"])]
 
 
 def _grouped(
@@ -143,26 +147,26 @@ def _grouped(
     """
     rows = np.flatnonzero(~rows_with_null(columns, len(table)))
     columns = {name: values.take(rows) for name, values in columns.items()}
-    of_row, first = number_groups(columns, len(rows))
+    of_row, first = selections.number_groups(columns, len(rows))
     labels = Columns({name: values.take(first) for name, values in columns.items()}, n_rows=len(first))
     labels = labels if columns else Columns({}, n_rows=1)
-    n_groups, sums = len(labels), row_at(sums, rows)
-    totals = {name: total_rows(values, of_row, n_groups) for name, values in sums.items()}
+    n_groups, sums = len(labels), sequence_sums.row_at(sums, rows)
+    totals = {name: sequence_sums.total_rows(values, of_row, n_groups) for name, values in sums.items()}
     names = table["sequence"].take(rows)
     # A class also has rows of the sequences in which neither side has it; those are not among the group's sequences.
     by_class = "category" in table and columns
     counting = np.flatnonzero(metrics.counted(sums) > 0) if by_class else np.arange(len(rows))
-    [sequence], span = ordinals([names])
-    row, first_row = grouped(pack([of_row[counting], sequence[counting]], [n_groups, span]))
+    [sequence], span = arrays.ordinals([names])
+    row, first_row = arrays.grouped(arrays.pack([of_row[counting], sequence[counting]], [n_groups, span]))
     first_row = counting[first_row]
     summary = _summary(metrics, labels, totals, np.bincount(of_row[first_row], minlength=n_groups))
     summary.attrs = dict(table.attrs)
 
     def added_up(values: NamedSums) -> dict[str, np.ndarray]:
-        return {name: total_rows(of[counting], row, len(first_row)) for name, of in values.items()}
+        return {name: sequence_sums.total_rows(of[counting], row, len(first_row)) for name, of in values.items()}
 
     sequences = array_of(names.take(first_row))
-    of_each = single.compute(added_up(row_at(of_single, rows)), list(metrics.entries))
+    of_each = single.compute(added_up(sequence_sums.row_at(of_single, rows)), list(metrics.entries))
     alone = PerSequence(np.arange(len(first_row)), sequences, of_each)
     return Sums(
         metrics,
@@ -190,8 +194,8 @@ def whole_tracks(table: pd.DataFrame, name: str) -> pd.DataFrame:
     """
     _check_whole(table, name)
     if "category" not in table:
-        return table.take(np.argsort(row_keys(table, ["sequence"]), kind="stable")).reset_index(drop=True)
-    of_row, first = grouped(row_keys(table, ["category"]))
+        return table.take(np.argsort(arrays.row_keys(table, ["sequence"]), kind="stable")).reset_index(drop=True)
+    of_row, first = arrays.grouped(arrays.row_keys(table, ["category"]))
     columns = [column for column in sums_columns(TRACK_SUMS) if column != "n_frames"]  # of a class, those of the whole
     return _completed(table, "category", table["category"].take(first), of_row, columns)[0]
 
@@ -215,7 +219,7 @@ def whole_poses(table: pd.DataFrame, name: str) -> pd.DataFrame:
 
 def _check_whole(table: pd.DataFrame, name: str) -> None:
     """Raises InputError if a sequence has other rows than those of one evaluation, whose count is in ROWS_TOGETHER."""
-    sequence, first = grouped(row_keys(table, ["sequence"]))
+    sequence, first = arrays.grouped(arrays.row_keys(table, ["sequence"]))
     n_rows = np.bincount(sequence, minlength=len(first))
     wrong = n_rows[sequence] != as_numbers(table[ROWS_TOGETHER])
     if wrong.any():
@@ -233,7 +237,7 @@ def _completed(
 
     `of_row` is the position of each row's name. Other columns of a row that is added are those of its sequence.
     """
-    sequence, first = grouped(row_keys(table, ["sequence"]))
+    sequence, first = arrays.grouped(arrays.row_keys(table, ["sequence"]))
     origin = np.full(len(first) * len(names), -1)
     origin[sequence * len(names) + of_row] = np.arange(len(table))
     is_new = origin < 0
@@ -272,7 +276,7 @@ def evaluated(
     which frames count. Raises InputError as these functions do, and if words are given for joints.
     """
     if not tracks:
-        return match(truth, predictions, **words._asdict(), frames=frames)
+        return matcher.match(truth, predictions, **words._asdict(), frames=frames)
     if rule_of_sides(truth, predictions, words, tracks).name == "keypoint":
         return pose(truth, predictions, identity, frames=frames)
     of_rule: dict[str, Any] = {"tau": words.tau, "distance": words.distance, "unit": words.unit}

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..matching.alignment import Aligned, sequence_attributes
-from ..scoring.sequence_sums import MetricSet, NamedSums
-from ..tables.columns import Columns, dataframe_of
-from ..tables.schema import PREFIXES
+from ..matching import Aligned, alignment
+from ..scoring import MetricSet, NamedSums
+from ..tables import Columns, dataframe_of, schema
 from .metrics.clear import clear_numbers
 from .metrics.hota import ALPHAS, HOTA_COUNTS, HOTA_WEIGHTED, hota_numbers
 from .metrics.identity import identity_numbers
@@ -60,8 +59,8 @@ def sums_table(aligned: Aligned, labels: Columns, values: NamedSums) -> pd.DataF
     """
     import pandas as pd
 
-    attributes = sequence_attributes(aligned, labels["sequence"])
-    key = labels.assign({f"{PREFIXES['sequences']}{name}": rows for name, rows in attributes.items()})
+    attributes = alignment.sequence_attributes(aligned, labels["sequence"])
+    key = labels.assign({f"{schema.PREFIXES['sequences']}{name}": rows for name, rows in attributes.items()})
     matrix = np.column_stack([np.asarray(rows, np.float64) for rows in values.values()])
     return pd.concat([dataframe_of(key), pd.DataFrame(matrix, columns=sums_columns(values), copy=False)], axis=1)
 

@@ -6,14 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..matching.alignment import Aligned, Side
-from ..matching.layout import match_table, with_events
-from ..matching.pairs import Pairs
-from ..matching.rule import Rule
-from ..scoring.sequence_sums import Sums, total_rows, with_total
-from ..support.arrays import distinct, grouped, row_keys
-from ..tables.columns import Columns, dataframe_of
-from ..tables.match_tables import match_dataframe
+from ..matching import Aligned, Pairs, Rule, Side, layout
+from ..scoring import Sums, sequence_sums
+from ..support import arrays
+from ..tables import Columns, dataframe_of, match_dataframe
 from .identities import Identities, Tracks, rows_in, with_nulls
 from .metrics.clear import ClearPairs, coverage, tracked_share
 from .metrics.hota import ALPHAS, HOTA_COUNTS, hota_numbers
@@ -54,10 +50,10 @@ def track_curve(sums: Sums) -> pd.DataFrame:
 def _with_combined(sums: Sums) -> dict[str, np.ndarray]:
     """The sums with rows added: one for each class if there are classes, and one for everything."""
     if "category" not in sums.labels:
-        return {name: with_total(rows) for name, rows in sums.values.items()}
-    of_row, first = grouped(row_keys(sums.labels, ["category"]))
+        return {name: sequence_sums.with_total(rows) for name, rows in sums.values.items()}
+    of_row, first = arrays.grouped(arrays.row_keys(sums.labels, ["category"]))
     return {
-        name: np.concatenate([rows, with_total(total_rows(rows, of_row, len(first)))])
+        name: np.concatenate([rows, sequence_sums.with_total(sequence_sums.total_rows(rows, of_row, len(first)))])
         for name, rows in sums.values.items()
     }
 
@@ -86,15 +82,15 @@ def _keys(labels: Columns) -> dict[str, Any]:
         return {"sequence": with_nulls(labels["sequence"], n_rows + 1)}
     import pandas as pd
 
-    from ..support.pandas_tables import TEXT
+    from ..support import pandas_tables
 
-    _, first = grouped(row_keys(labels, ["category"]))
+    _, first = arrays.grouped(arrays.row_keys(labels, ["category"]))
     n_classes = len(first)
     index = np.concatenate([np.arange(n_rows), first, [-1, -1]])
     return {
         "sequence": with_nulls(labels["sequence"], len(index)),
         "category": with_nulls(labels["category"], n_rows + 1).take(index),
-        "average": pd.array([None] * (n_rows + n_classes) + ["class", "detection"], dtype=TEXT),
+        "average": pd.array([None] * (n_rows + n_classes) + ["class", "detection"], dtype=pandas_tables.TEXT),
     }
 
 
@@ -105,8 +101,8 @@ def track_matches(aligned: Aligned, tracks: Tracks, found: ClearPairs, rule: Rul
         pairs = Pairs(prediction[found.pairs.prediction], truth[found.pairs.truth], found.pairs.measure)
         order = np.argsort(pairs.truth)
         found = ClearPairs(pairs.take(order), found.switch[order], found.fragmentation[order])
-    table = match_table(aligned, found.pairs, rule)
-    return match_dataframe(with_events(table, found.switch, {"fragmentation": found.fragmentation}))
+    table = layout.match_table(aligned, found.pairs, rule)
+    return match_dataframe(layout.with_events(table, found.switch, {"fragmentation": found.fragmentation}))
 
 
 def truth_objects(tracks: Tracks, found: ClearPairs) -> pd.DataFrame:
@@ -128,7 +124,7 @@ def predicted_objects(tracks: Tracks, found: ClearPairs) -> pd.DataFrame:
     """The table `predicted_objects`: one row a predicted object, and how much of it was right."""
     of_pair = tracks.predictions.of_row[found.pairs.prediction]
     table = _objects(tracks, tracks.aligned.predictions, tracks.predictions, of_pair)
-    together, _ = distinct(np.sort(tracks.joint_keys(found.pairs.truth, found.pairs.prediction)))
+    together, _ = arrays.distinct(np.sort(tracks.joint_keys(found.pairs.truth, found.pairs.prediction)))
     return table.assign(
         matched_share=table["n_matched"] / table["n_frames"],
         n_truth_objects=np.bincount(tracks.split_keys(together)[1], minlength=len(table)),

@@ -23,21 +23,25 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..geometries.registered import Measure
-from ..matching.alignment import Aligned, FrameRule, align
-from ..matching.left_out import left_out
-from ..matching.pairs import SIMILAR_AT_ONCE, Pairs, frame_chunks, join_pairs
-from ..matching.rule import Rule
-from ..matching.words import Words, asked_of_tracks, header_of, track_rule
-from ..scoring.sequence_sums import Evaluable, Sums, evaluable
-from ..support.errors import InputError
-from ..support.memory import check_at_hand
-from ..support.work import progress
-from ..tables.annotations import Annotations, SideColumns, as_side_columns
-from ..tables.provenance import source
-from ..tables.table_kinds import CALLER, same_kind_as
-from ..tables.messages import missing
-from ..tables.table import Table
+from ..geometries import Measure
+from ..matching import (
+    SIMILAR_AT_ONCE,
+    Aligned,
+    FrameRule,
+    Pairs,
+    Rule,
+    Words,
+    alignment,
+    asked_of_tracks,
+    frame_chunks,
+    header_of,
+    join_pairs,
+    left_out,
+    track_rule,
+)
+from ..scoring import Evaluable, Sums, sequence_sums
+from ..support import InputError, memory, work
+from ..tables import Annotations, SideColumns, Table, as_side_columns, messages, provenance, table_kinds
 from .identities import Tracks, identify, without_crowds_of_tracks
 from .metrics.clear import LEAST_SIMILARITY, THRESHOLD, ClearPairs, clear_pairs, clear_parts
 from .metrics.hota import hota_pairs, hota_parts
@@ -96,29 +100,31 @@ class TrackResult(NamedTuple):
     sums: pd.DataFrame
 
     def __repr__(self) -> str:
-        from ..support.pandas_tables import result_as_text
+        from ..support import pandas_tables
 
-        return result_as_text(self, self._headline())
+        return pandas_tables.result_as_text(self, self._headline())
 
     def _repr_html_(self) -> str | None:
-        from ..support.pandas_tables import result_as_html
+        from ..support import pandas_tables
 
-        return result_as_html(self, self._headline())
+        return pandas_tables.result_as_html(self, self._headline())
 
     def _headline(self) -> list[str]:
-        from ..support.pandas_tables import headline
+        from ..support import pandas_tables
 
-        return headline(self.summary, ["average", *headlines([TRACK_METRICS])], null=["sequence", "category"])
+        return pandas_tables.headline(
+            self.summary, ["average", *headlines([TRACK_METRICS])], null=["sequence", "category"]
+        )
 
 
-@evaluable.register(TrackResult)
+@sequence_sums.evaluable.register(TrackResult)
 def _(x: TrackResult, name: str) -> Evaluable:
     from .results import evaluable_tracks  # imported here, because track() needs no pandas before it makes tables
 
     return evaluable_tracks(x.sums, x.matches, name)
 
 
-@same_kind_as("truth")
+@table_kinds.same_kind_as("truth")
 def track(
     truth: Annotations | Table,
     predictions: Annotations | Table,
@@ -245,12 +251,12 @@ def track(
     given = as_side_columns(truth, "truth"), as_side_columns(predictions, "predictions")
     _check_by(by, *given)
     rule = replace(rule_of_tracks(words, *given, identity), by=by)
-    aligned = align(*given, frames)
-    warning = left_out(aligned, rule)
+    aligned = alignment.align(*given, frames)
+    warning = left_out.left_out(aligned, rule)
     aligned = without_crowds_of_tracks(aligned, rule)
     tracks, found, sums = evaluate_tracks(aligned, rule)
     if warning is not None:
-        warnings.warn(warning, stacklevel=CALLER)
+        warnings.warn(warning, stacklevel=table_kinds.CALLER)
     tables = TrackResult(
         track_summary(sums),
         track_curve(sums),
@@ -273,7 +279,7 @@ def _check_by(by: str | None, truth: SideColumns, predictions: SideColumns) -> N
         raise InputError(f"by: is {by!r}; tracks can only be evaluated by 'category'; {how}")
     why = "by='category' needs it on both sides; without by, all objects are evaluated together"
     problems = [
-        missing(source(side.objects, name), by, side.objects.columns, why)
+        messages.missing(provenance.source(side.objects, name), by, side.objects.columns, why)
         for name, side in (("truth", truth), ("predictions", predictions))
         if by not in side.objects
     ]
@@ -344,13 +350,13 @@ class _Chunks:
         self.name = aligned.names_from(0)
 
     def __iter__(self) -> Iterator[Pairs]:
-        for frames in progress(self.ranges, "comparing", "part"):
+        for frames in work.progress(self.ranges, "comparing", "part"):
             chunk = self.kept.get(frames)
             if chunk is None:
                 chunk = self.similar(*frames)
                 if frames[1] - frames[0] == 1:
                     purpose = f"evaluating the tracks of {len(chunk.truth):,} similar pairs"
-                    check_at_hand(self.name(frames[0]), purpose, len(chunk.truth) * PAIR_BYTES)
+                    memory.check_at_hand(self.name(frames[0]), purpose, len(chunk.truth) * PAIR_BYTES)
                 if self.n_kept + len(chunk.truth) <= MOST_KEPT:
                     self.kept[frames] = chunk
                     self.n_kept += len(chunk.truth)

@@ -24,12 +24,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...scoring.sequence_sums import Evaluable, Sums, row_at
-from ...support.arrays import exp, grouped, log, row_keys
-from ...support.errors import InputError
-from ...tables.match_tables import match_columns
-from ...tables.schema import FRAME_KEY
-from ...tables.selections import By
+from ...scoring import Evaluable, Sums, sequence_sums
+from ...support import InputError, arrays
+from ...tables import By, match_columns, schema
 from .estimates import OF_ERRORS, finer, functions_of
 from .jackknife import ROUNDING, Intervals, bounds, without_each
 from .reasons import NOT_DEFINED_HERE, UNKNOWN_TAU
@@ -147,7 +144,9 @@ def _pieces(sums: Sums, of: Evaluable, by: By | None, own: Sequence[str]) -> Pie
     order = np.argsort(group[cut.group], kind="stable")
     of_groups = np.zeros(sums.n_groups, np.int64)
     of_groups[sums.group] = n_frames.reindex(pd.Index(sums.sequence)).to_numpy()
-    of_pieces = sums._replace(values=row_at(cut.values, order), group=group[cut.group][order], sequence=cut.sequence)
+    of_pieces = sums._replace(
+        values=sequence_sums.row_at(cut.values, order), group=group[cut.group][order], sequence=cut.sequence
+    )
     return Pieces(of_pieces, np.asarray(cut.labels[PIECE])[cut.group][order], of_groups)
 
 
@@ -157,8 +156,8 @@ def _cut(table: pd.DataFrame) -> tuple[np.ndarray, pd.Series]:
     Pieces have as many frames each, but for one. Sequences that are too short for intervals are cut into their frames,
     whose correlation tells why.
     """
-    frame, first = grouped(row_keys(match_columns(table), FRAME_KEY))  # sorted by sequence
-    sequence, first_of = grouped(row_keys(match_columns(table.take(first)), ["sequence"]))
+    frame, first = arrays.grouped(arrays.row_keys(match_columns(table), schema.FRAME_KEY))  # sorted by sequence
+    sequence, first_of = arrays.grouped(arrays.row_keys(match_columns(table.take(first)), ["sequence"]))
     n_frames = np.bincount(sequence)
     n_pieces = np.where(n_frames < FEWEST_FRAMES, n_frames, N_PIECES)
     position = np.arange(len(first)) - np.searchsorted(sequence, sequence)
@@ -241,8 +240,8 @@ def slow_changes(terms: np.ndarray, confidence: float, longest: float) -> SlowCh
     cosines, expected, inflation, memory = _model(terms.shape[1])
     power = (terms @ cosines) ** 2 @ (1 / expected)  # (S, models)
     with np.errstate(divide="ignore", invalid="ignore"):
-        fit = -log(expected).sum(axis=0) / 2 - N_COSINES / 2 * log(power)
-        weights = exp(fit - fit.max(axis=1, keepdims=True)) * np.where(memory > 0, 1, NOISE_ALONE)
+        fit = -arrays.log(expected).sum(axis=0) / 2 - N_COSINES / 2 * arrays.log(power)
+        weights = arrays.exp(fit - fit.max(axis=1, keepdims=True)) * np.where(memory > 0, 1, NOISE_ALONE)
         weights /= weights.sum(axis=1, keepdims=True)
         scale = np.sqrt(inflation * terms.shape[1] * power / N_COSINES)
         low, high = np.zeros(len(terms)), scale.max(axis=1) * 1000
@@ -251,8 +250,10 @@ def slow_changes(terms: np.ndarray, confidence: float, longest: float) -> SlowCh
             within = (weights * (2 * stdtr(N_COSINES, middle[:, None] / scale) - 1)).sum(axis=1)
             low, high = np.where(within < confidence, middle, low), np.where(within < confidence, high, middle)
         slow = weights * (1 - 1 / inflation)
-        log_memory = log(np.where(memory > 0, memory, 1.0))
-        return SlowChanges(high, exp(slow @ log_memory / slow.sum(axis=1)), (slow * (memory >= longest)).sum(axis=1))
+        log_memory = arrays.log(np.where(memory > 0, memory, 1.0))
+        return SlowChanges(
+            high, arrays.exp(slow @ log_memory / slow.sum(axis=1)), (slow * (memory >= longest)).sum(axis=1)
+        )
 
 
 @functools.cache
@@ -265,7 +266,7 @@ def _model(n_terms: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray
     expected, inflation, memories = [np.ones(N_COSINES)], [1.0], [0.0]
     for memory in MEMORIES:
         decay = math.exp(-1 / (memory * n_terms))
-        alike = exp(-np.abs(at[:, None] - at) / (memory * n_terms))
+        alike = arrays.exp(-np.abs(at[:, None] - at) / (memory * n_terms))
         alike *= (1 - decay) / (1 + decay)  # 1 at the lowest frequency, as noise
         of_cosines = np.einsum("ik,ij,jk->k", cosines, alike, cosines, optimize=True)
         for ratio in RATIOS:

@@ -15,15 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...scoring.ap.result import AveragePrecision
-from ...scoring.own_metrics import lacking_text
-from ...scoring.registry import own_metrics
-from ...scoring.sequence_sums import Sums
-from ...scoring.summary import FEW_SEQUENCES, LITTLE_KNOWN, OF_FEW
-from ...support.pandas_tables import headline, result_as_html, result_as_text, with_text
-from ...tables.table_kinds import CALLER, same_kind_as
-from ...tables.selections import By
-from ...tables.table import Table
+from ...scoring import FEW_SEQUENCES, LITTLE_KNOWN, OF_FEW, AveragePrecision, Sums, own_metrics, registry
+from ...support import pandas_tables
+from ...tables import By, Table, table_kinds
 from .interval_tables import QUESTION, lost_text
 from .leaderboards import ranked, with_bounds
 from .pair_tables import Group, n_units, pair_table
@@ -61,16 +55,18 @@ class Comparison(NamedTuple):
     pairs: pd.DataFrame
 
     def __repr__(self) -> str:
-        return result_as_text(self, self._headline())
+        return pandas_tables.result_as_text(self, self._headline())
 
     def _repr_html_(self) -> str | None:
-        return result_as_html(self, self._headline())
+        return pandas_tables.result_as_html(self, self._headline())
 
     def _headline(self) -> list[str]:
-        return headline(self.leaderboard, ["rank", "name", "HOTA", "AP", "AP50", "AP75", "f1", "kelvins_mse"])
+        return pandas_tables.headline(
+            self.leaderboard, ["rank", "name", "HOTA", "AP", "AP50", "AP75", "f1", "kelvins_mse"]
+        )
 
 
-@same_kind_as("matches")
+@table_kinds.same_kind_as("matches")
 def compare(
     matches: Mapping[str, Table | NamedTuple | AveragePrecision],
     metrics: str | Sequence[str] | None = None,
@@ -166,11 +162,11 @@ def compare(
     """
     check_options(resamples, confidence, seed)
     metrics, exclude = names_of(metrics), None if exclude is None else [*exclude]
-    sums, taus, unknown = submissions(matches, baseline, exclude, by, cluster, own_metrics())
+    sums, taus, unknown = submissions(matches, baseline, exclude, by, cluster, registry.own_metrics())
     names = check_metrics(metrics, [*sums.values()])
     same = _same(matches, sums, exclude)
     groups, boards = [], []
-    texts = [unknown, lacking_text(of.lacking for of in sums.values())]
+    texts = [unknown, own_metrics.lacking_text(of.lacking for of in sums.values())]
     for labels, of_group in groups_of(sums):
         board, about_rows = ranked(of_group, "compare")
         pairs_of_names = _pairs(board["name"].tolist(), baseline)
@@ -182,7 +178,7 @@ def compare(
         labelled(_with_places(board, group, taus, pairs, confidence), group.labels)
         for board, group in zip(boards, groups, strict=True)
     ]
-    answer = Comparison(with_text(pd.concat(tables, ignore_index=True)), pairs)
+    answer = Comparison(pandas_tables.with_text(pd.concat(tables, ignore_index=True)), pairs)
     options = {"resamples": resamples, "confidence": confidence, "seed": seed}
     notes = boards[0].attrs | {"question": QUESTION} | options
     for table in answer:
@@ -190,7 +186,7 @@ def compare(
     lost = {category: None for group in groups for of in group.sums.values() for category in of.metrics.lost}
     texts += [f"null intervals and p-values: {lost_text(lost)}"] if lost and pairs["p_value"].isna().any() else []
     for text in dict.fromkeys(filter(None, [*texts, *warning_texts(groups, confidence)])):
-        warnings.warn(f"compare: {text}", stacklevel=CALLER)
+        warnings.warn(f"compare: {text}", stacklevel=table_kinds.CALLER)
     return answer
 
 

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...scoring.registry import Metric
-from ...scoring.sequence_sums import texts_of
+from ...scoring import Metric, sequence_sums
 from .estimates import functions_of, linear, totals_among
 from .jackknife import degrees_of_freedom, without_each
 from .pair_tables import Group
@@ -78,7 +77,7 @@ def pair_of(x: Any, baseline: Any, metric: str, function: str, exclude: Any = No
     entry = sums["x"].metrics.entries[name]
     if entry.higher_is_better is None:
         raise ValueError(f"metric is {metric!r}, of which neither more nor less is better")
-    texts = [*filter(None, [unknown]), *texts_of(sums)]
+    texts = [*filter(None, [unknown]), *sequence_sums.texts_of(sums)]
     return Pair(Group({}, sums, [("x", "baseline")], taus["x"]), metric, entry, taus["x"], texts)
 
 

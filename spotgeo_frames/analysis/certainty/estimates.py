@@ -10,16 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...scoring.registry import Metric
-from ...scoring.sequence_sums import Evaluable, MetricSet, NamedSums, PerSequence, Sums, added_rows
-from ...scoring.summary import summary_of
-from ...support.arrays import grouped, row_keys
-from ...support.errors import InputError
-from ...tables.columns import Columns, array_of
-from ...tables.messages import missing
-from ...tables.schema import FN, FP
-from ...tables.selections import By, number_groups
-from ...tracking.track_sums import mean_of_known
+from ...scoring import Evaluable, Metric, MetricSet, NamedSums, PerSequence, Sums, sequence_sums, summary_of
+from ...support import InputError, arrays
+from ...tables import By, Columns, array_of, messages, schema, selections
+from ...tracking import track_sums
 from .jackknife import Functions, Intervals, jackknife
 
 # Errors per row: a miss or false alarm adds tau², so that where there is none as yet, the next can raise them by that.
@@ -38,7 +32,7 @@ def tau_of(matches: pd.DataFrame) -> float:
         return float(matches.attrs["tau"])
     if "squared_error" not in matches:
         return np.nan
-    wrong = np.isin(matches["outcome"].array.codes, [FN, FP])
+    wrong = np.isin(matches["outcome"].array.codes, [schema.FN, schema.FP])
     errors = matches["squared_error"].to_numpy(np.float64, na_value=np.nan)[wrong]
     return float(np.sqrt(errors[0])) if len(errors) else np.nan
 
@@ -80,7 +74,7 @@ def bias_of_halves(sums: Sums, names: Sequence[str]) -> np.ndarray:
         is_first = (random.permutation(n_units) < n_units // 2)[unit]
         halves = [sums.take(np.flatnonzero(half)) for half in (is_first, ~is_first)]
         found += [half.metrics.numbers(half.totals(), names) for half in halves]
-    return mean_of_known(np.stack(found, axis=-1)) - sums.metrics.numbers(sums.totals(), names)
+    return track_sums.mean_of_known(np.stack(found, axis=-1)) - sums.metrics.numbers(sums.totals(), names)
 
 
 def _without_bias(found: Intervals, bias: np.ndarray) -> Intervals:
@@ -143,7 +137,7 @@ def rows_of_means(alone: PerSequence, names: Sequence[str], n_rows: int) -> dict
     values = np.stack([np.asarray(alone.values[name], np.float64) for name in names], axis=-1)
     known = ~np.isnan(values)
     sums = {"value": np.where(known, values, 0.0), "n": known.astype(np.float64)}
-    return {name: added_rows(rows, alone.row, n_rows) for name, rows in sums.items()}
+    return {name: sequence_sums.added_rows(rows, alone.row, n_rows) for name, rows in sums.items()}
 
 
 def functions_of_means(least: np.ndarray, greatest: np.ndarray) -> Functions:
@@ -168,7 +162,7 @@ def linear(sums: Sums, names: Sequence[str]) -> Sums:
     group, n_groups = sums.group, sums.n_groups
     estimate, left = (sums.metrics.numbers(of, names) for of in sums.without_each())
     n_rows = np.bincount(group, minlength=n_groups)[:, None]
-    mean = added_rows(left, group, n_groups) / n_rows
+    mean = sequence_sums.added_rows(left, group, n_groups) / n_rows
     values = estimate[group] + (n_rows[group] - 1) * (mean[group] - left)
     by_name = {name: values[:, at] for at, name in enumerate(names)}
     return sums._replace(metrics=_of_means(sums.metrics), values=by_name | {"rows": np.ones(len(group))})
@@ -202,7 +196,7 @@ def finer(of: Evaluable, by: By | None, column: str, own: Sequence[str] = ()) ->
         columns = keys if is_there else [*keys, column]
     sums = of.evaluate(of.table, columns, own)
     labels = {name: values for name, values in sums.labels.arrays.items() if is_there or name != column}
-    group, _ = number_groups(labels, sums.n_groups)
+    group, _ = selections.number_groups(labels, sums.n_groups)
     return sums, group
 
 
@@ -230,8 +224,8 @@ def clustered(sums: Sums, of: Evaluable, cluster: str | None) -> Sums:
     if cluster is None or of.in_groups:
         return sums
     labels = _clusters(of.table, cluster).reindex(pd.Index(sums.sequence)).array
-    number, _ = grouped(row_keys(Columns({"cluster": array_of(labels)}), ["cluster"]))
-    row, first = grouped(sums.group * (int(number.max(initial=0)) + 1) + number)
+    number, _ = arrays.grouped(arrays.row_keys(Columns({"cluster": array_of(labels)}), ["cluster"]))
+    row, first = arrays.grouped(sums.group * (int(number.max(initial=0)) + 1) + number)
     whole = sums._replace(summary=summary_of(sums), in_clusters=True)  # before rows are added in another order
     return whole.joined(row, first, array_of(labels.take(first)))
 
@@ -239,7 +233,7 @@ def clustered(sums: Sums, of: Evaluable, cluster: str | None) -> Sums:
 def _clusters(table: pd.DataFrame, cluster: str) -> pd.Series:
     """The cluster of each sequence of a table, by its name."""
     if cluster not in table:
-        raise InputError(missing("cluster", cluster, table.columns))
+        raise InputError(messages.missing("cluster", cluster, table.columns))
     pairs = table[["sequence", cluster]].drop_duplicates()
     null = pairs[cluster].isna()
     if null.any():

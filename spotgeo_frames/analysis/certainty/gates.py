@@ -20,13 +20,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...scoring.ap.result import AveragePrecision
-from ...scoring.own_metrics import add_metrics_of_packages
-from ...support.arrays import exp, log
-from ...support.pandas_tables import TEXT
-from ...tables.arrow import as_pandas
-from ...tables.table_kinds import CALLER, same_kind_as
-from ...tables.table import Table
+from ...scoring import AveragePrecision, own_metrics
+from ...support import arrays, pandas_tables
+from ...tables import Table, arrow, table_kinds
 from .contributions import FEWEST_DIFFERING, Pair, contributions_of, is_worse, pair_of, pair_sign
 from .jackknife import reaches
 from .pair_tables import n_units, pair_table
@@ -88,10 +84,12 @@ class NonInferiority(NamedTuple):
 
     def _row(self) -> dict[str, Any]:
         """The row of the table, whatever kind of table it is."""
-        return {str(name): column.iloc[0] for name, column in as_pandas(self.table, "table").astype(object).items()}
+        return {
+            str(name): column.iloc[0] for name, column in arrow.as_pandas(self.table, "table").astype(object).items()
+        }
 
 
-@same_kind_as("x")
+@table_kinds.same_kind_as("x")
 def non_inferiority(
     x: Table | NamedTuple | AveragePrecision,
     baseline: Table | NamedTuple | AveragePrecision,
@@ -148,7 +146,7 @@ def non_inferiority(
     """
     answer, texts = inferiority(x, baseline, metric, margin, seed, always_valid=always_valid)
     for text in texts:
-        warnings.warn(f"non_inferiority: {text}", stacklevel=CALLER)
+        warnings.warn(f"non_inferiority: {text}", stacklevel=table_kinds.CALLER)
     return answer
 
 
@@ -168,7 +166,7 @@ def inferiority(
     """
     if isinstance(margin, bool) or not isinstance(margin, int | float | np.number) or not margin >= 0:
         raise ValueError(f"margin is {margin!r}; a number is needed, 0 or more, in the unit of {metric}")
-    add_metrics_of_packages([metric])
+    own_metrics.add_metrics_of_packages([metric])
     pair = pair_of(x, baseline, metric, "non_inferiority", exclude)
     bound = _one_look(pair, seed)
     is_same = bound.estimate == 0 and same_rows(x, baseline, exclude)
@@ -181,12 +179,12 @@ def inferiority(
     reason = None if passed else _reason(bound, margin)
     table = pd.DataFrame(
         {
-            "metric": pd.array([metric], dtype=TEXT),
+            "metric": pd.array([metric], dtype=pandas_tables.TEXT),
             "estimate": [bound.estimate],
             "low": [bound.low],
             "margin": [float(margin)],
             "passed": [passed],
-            "reason": pd.array([reason], dtype=TEXT),
+            "reason": pd.array([reason], dtype=pandas_tables.TEXT),
         }
     )
     return NonInferiority(table), pair.texts
@@ -248,7 +246,7 @@ def always_valid_reach(n: np.ndarray | float, error: float) -> np.ndarray:
     n = np.asarray(n, np.float64)
     with np.errstate(all="ignore"):
         share = PRIOR / (PRIOR + n)
-        grown = exp(-log(2 * error * np.sqrt(share)) * 2 / n)
+        grown = arrays.exp(-arrays.log(2 * error * np.sqrt(share)) * 2 / n)
         return np.where(grown * share < 1, np.sqrt((n - 1) * (grown - 1) / (1 - grown * share)), np.inf)
 
 

@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...scoring.sequence_sums import Sums
-from ...scoring.summary import FEW_SEQUENCES, LITTLE_KNOWN, OF_FEW
-from ...support.pandas_tables import TEXT
-from ...tables.messages import first_listed
+from ...scoring import FEW_SEQUENCES, LITTLE_KNOWN, OF_FEW, Sums
+from ...support import pandas_tables
+from ...tables import messages
 from .jackknife import Intervals
 from .reasons import FEW_COMBINED, FEWEST_COMBINED, NOT_DEFINED_HERE, OF_ONE, OF_THE_REST, UNKNOWN_TAU, first_reasons
 
@@ -27,7 +26,7 @@ MOST_LEFT_OUT = 20
 def lost_text(categories: Collection[Any]) -> str:
     """Why the bounds of average precision are null: categories that too few groups of sequences have truths of."""
     named = [name for name in categories if not pd.isna(name)]  # without categories, all objects are of a null one
-    of = f" of {first_listed(named)}" if named else ""
+    of = f" of {messages.first_listed(named)}" if named else ""
     return f"too few sequences have truths{of}, so leaving some out would leave no such truth"
 
 
@@ -59,7 +58,7 @@ def result_table(
     n_left = n_sequences[of_shown] - np.asarray(in_row)[shown]
     count = np.concatenate([*[n_sequences] * len(aggregates), n_left])
     order = np.argsort(of_group, kind="stable")
-    aggregate = pd.array(labels, dtype=TEXT).take(order)
+    aggregate = pd.array(labels, dtype=pandas_tables.TEXT).take(order)
     ordered = Intervals(*(values[order] for values in together))
     return _table(sums, of_group[order], names, count[order], ordered, {"aggregate": aggregate})
 
@@ -76,12 +75,12 @@ def _table(
     n_metrics = len(names)
     columns = {name: sums.labels[name].take(group).repeat(n_metrics) for name in sums.labels}
     columns |= {name: values.repeat(n_metrics) for name, values in aggregate.items()}
-    columns |= {"metric": pd.array(list(names) * len(group), dtype=TEXT)}
+    columns |= {"metric": pd.array(list(names) * len(group), dtype=pandas_tables.TEXT)}
     columns |= {name: getattr(found, name).ravel() for name in ("estimate", "low", "high")}
     columns |= {"n_sequences": n_sequences.repeat(n_metrics)}
     rests_on = ("n_effective", "degrees_of_freedom", "largest_share")
     columns |= {name: getattr(found, name).ravel() for name in rests_on}
-    return pd.DataFrame(columns | {"reason": pd.array(found.reason.ravel(), dtype=TEXT)}, copy=False)
+    return pd.DataFrame(columns | {"reason": pd.array(found.reason.ravel(), dtype=pandas_tables.TEXT)}, copy=False)
 
 
 def with_reasons(

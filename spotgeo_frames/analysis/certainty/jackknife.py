@@ -29,8 +29,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...scoring.sequence_sums import NamedSums, added_rows, each_left_out
-from ...support.arrays import exp
+from ...scoring import NamedSums, sequence_sums
+from ...support import arrays
 
 # Standard errors up to this share of the metric's scale are rounding, because leaving out changes sums by rounding.
 ROUNDING = 1e-9
@@ -130,13 +130,13 @@ def jackknife(
     """
     with np.errstate(all="ignore"):
         estimate, changes, weights = left_out(sums, group, n_groups, functions)
-        n_weighted = added_rows(weights > 0, group, n_groups)
-        squares = added_rows(changes**2, group, n_groups)
+        n_weighted = sequence_sums.added_rows(weights > 0, group, n_groups)
+        squares = sequence_sums.added_rows(changes**2, group, n_groups)
         error = np.hypot(np.sqrt((n_weighted - 1) / n_weighted * squares), further)
         freedom = degrees_of_freedom(weights, group, n_groups)
-        skewness = skewness_of(squares, added_rows(changes**2 * changes, group, n_groups), freedom)
-        total = added_rows(weights, group, n_groups)
-        n_effective = total**2 / added_rows(weights**2, group, n_groups)
+        skewness = skewness_of(squares, sequence_sums.added_rows(changes**2 * changes, group, n_groups), freedom)
+        total = sequence_sums.added_rows(weights, group, n_groups)
+        n_effective = total**2 / sequence_sums.added_rows(weights**2, group, n_groups)
         largest = np.zeros_like(total)
         np.maximum.at(largest, group, weights)
         scale = np.where(functions.totals, n_weighted, 1.0)
@@ -197,10 +197,10 @@ def _scaled(
     middle, slope = logit(share), width * share * (1 - share)
     over, under = estimate - least, greatest - estimate
     ranges = [np.isfinite(width), np.isfinite(least), np.isfinite(greatest)]
-    of_low = [least + width * expit(middle - below / slope), least + over * exp(-below / over)]
-    of_high = [least + width * expit(middle + above / slope), least + over * exp(above / over)]
-    low = np.select(ranges, [*of_low, greatest - under * exp(below / under)], estimate - below)
-    high = np.select(ranges, [*of_high, greatest - under * exp(-above / under)], estimate + above)
+    of_low = [least + width * expit(middle - below / slope), least + over * arrays.exp(-below / over)]
+    of_high = [least + width * expit(middle + above / slope), least + over * arrays.exp(above / over)]
+    low = np.select(ranges, [*of_low, greatest - under * arrays.exp(below / under)], estimate - below)
+    high = np.select(ranges, [*of_high, greatest - under * arrays.exp(-above / under)], estimate + above)
     return low, high
 
 
@@ -225,7 +225,7 @@ def _furthest(
     tolerance = ROUNDING * width[group]
 
     def most_off(is_off: np.ndarray, where: np.ndarray) -> np.ndarray:
-        share = added_rows(weights * is_off, group, len(total)) / total
+        share = sequence_sums.added_rows(weights * is_off, group, len(total)) / total
         where = where & np.isfinite(width) & (share < 1)
         most = np.full_like(share, np.inf)
         most[where] = clopper_pearson(share[where], n_effective[where], confidence)[1]
@@ -253,9 +253,9 @@ def degrees_of_freedom(weights: np.ndarray, group: np.ndarray, n_groups: int) ->
     tr(A)² / tr(A²) of Bell and McCaffrey (2002), the mean of that under two working variances of a sequence's own
     ratio: constant, as where sequences differ, and 1 / w, as where only objects do; between 1 and n - 1.
     """
-    total = added_rows(weights, group, n_groups)
+    total = sequence_sums.added_rows(weights, group, n_groups)
     leverage = np.where(weights > 0, weights / (total[group] - weights), 0.0) ** 2
-    n_weighted = added_rows(weights > 0, group, n_groups)
+    n_weighted = sequence_sums.added_rows(weights > 0, group, n_groups)
     found = [
         _satterthwaite(weights, variance, leverage, total, group, n_groups)
         for variance in (np.ones_like(weights), np.where(weights > 0, 1 / weights, 0.0))
@@ -278,7 +278,7 @@ def _satterthwaite(
     """
 
     def added(values: np.ndarray) -> np.ndarray:
-        return added_rows(values, group, n_groups)
+        return sequence_sums.added_rows(values, group, n_groups)
 
     b = weights * variance / total[group]
     c = added(weights * b) / total
@@ -301,9 +301,9 @@ def without_each(
     sums: NamedSums, group: np.ndarray, n_groups: int, functions: Functions
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The metrics (G, M), and how each changes without each row, and the weights of rows, both (C, M)."""
-    estimate, left = map(functions.values, each_left_out(sums, group, n_groups))
+    estimate, left = map(functions.values, sequence_sums.each_left_out(sums, group, n_groups))
     weights = np.where(functions.totals, 1.0, functions.weights(sums))
-    n = added_rows(weights > 0, group, n_groups)
+    n = sequence_sums.added_rows(weights > 0, group, n_groups)
     # A total without one sequence is that of n - 1 sequences.
     left = np.where(functions.totals, left * (n / (n - 1))[group], left)
     return estimate, left - estimate[group], weights

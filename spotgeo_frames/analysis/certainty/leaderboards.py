@@ -7,16 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...matching.noted_rule import rule_notes, shared_notes
-from ...scoring.own_metrics import lacking_text
-from ...scoring.registry import own_metrics
-from ...scoring.sequence_sums import MetricSet, Sums, evaluable, texts_of
-from ...scoring.summary import summary_of
-from ...support.errors import InputError
-from ...support.pandas_tables import TEXT, with_text
-from ...tables.table_kinds import CALLER, same_kind_as
-from ...tables.selections import excluded_sequences, without_sequences
-from ...tables.table import Table
+from ...matching import noted_rule
+from ...scoring import MetricSet, Sums, own_metrics, registry, sequence_sums, summary_of
+from ...support import InputError, pandas_tables
+from ...tables import Table, selections, table_kinds
 from .estimates import combined, tau_of
 from .interval_tables import with_reasons
 
@@ -24,7 +18,7 @@ from .interval_tables import with_reasons
 CONFIDENCE = 0.95
 
 
-@same_kind_as("matches")
+@table_kinds.same_kind_as("matches")
 def leaderboard(
     matches: Mapping[str, Table | NamedTuple], exclude: Iterable[int] | Iterable[str] | None = None
 ) -> pd.DataFrame:
@@ -76,16 +70,18 @@ def leaderboard(
         raise InputError(f"leaderboard: matches is of type {type(matches).__name__}; {needed}")
     if not matches:
         raise InputError("leaderboard: matches is empty; a dict of names and match tables is needed")
-    given = {name: evaluable(x, f"leaderboard: matches: {name}") for name, x in matches.items()}
-    left_out, unknown = excluded_sequences(exclude, [of.table for of in given.values()])
-    own = own_metrics()
-    sums = {name: of.evaluate(without_sequences(of.table, left_out), None, own) for name, of in given.items()}
+    given = {name: sequence_sums.evaluable(x, f"leaderboard: matches: {name}") for name, x in matches.items()}
+    left_out, unknown = selections.excluded_sequences(exclude, [of.table for of in given.values()])
+    own = registry.own_metrics()
+    sums = {
+        name: of.evaluate(selections.without_sequences(of.table, left_out), None, own) for name, of in given.items()
+    }
     answer, texts = ranked(sums)
     if not next(iter(sums.values())).in_groups:
         answer = with_bounds(answer, sums, {name: tau_of(of.matches) for name, of in given.items()}, CONFIDENCE)
-    lacking = lacking_text(of.lacking for of in sums.values())
+    lacking = own_metrics.lacking_text(of.lacking for of in sums.values())
     for text in filter(None, (unknown, *texts, lacking)):
-        warnings.warn(f"leaderboard: {text}", stacklevel=CALLER)
+        warnings.warn(f"leaderboard: {text}", stacklevel=table_kinds.CALLER)
     return answer
 
 
@@ -104,7 +100,7 @@ def with_bounds(
             columns[f"{metric}_low"].append(found.low[0, at])
             columns[f"{metric}_high"].append(found.high[0, at])
         reasons.append(next(filter(None, found.reason[0]), None))
-    return board.assign(**columns, reason=pd.array(reasons, dtype=TEXT))  # which keeps the notes in attrs
+    return board.assign(**columns, reason=pd.array(reasons, dtype=pandas_tables.TEXT))  # which keeps the notes in attrs
 
 
 def ranked(several: Mapping[str, Sums], function: str = "leaderboard") -> tuple[pd.DataFrame, list[str]]:
@@ -118,13 +114,15 @@ def ranked(several: Mapping[str, Sums], function: str = "leaderboard") -> tuple[
     if odd:
         ways = f"{first} is ranked by {metrics.ranking[0]}, {odd[0]} by {sets[odd[0]].ranking[0]}"
         raise InputError(f"{function}: {ways}; give results of one kind")
-    return _ranking({name: summary_of(of) for name, of in several.items()}, metrics, function), texts_of(several)
+    return _ranking({name: summary_of(of) for name, of in several.items()}, metrics, function), sequence_sums.texts_of(
+        several
+    )
 
 
 def _ranking(summaries: Mapping[str, pd.DataFrame], metrics: MetricSet, function: str) -> pd.DataFrame:
     """The rows of the leaderboard, from the summary of each submission."""
     # Tables that went through another library may have lost their notes; those are not compared.
-    made_with = {name: rule_notes(summary) for name, summary in summaries.items()}
+    made_with = {name: noted_rule.rule_notes(summary) for name, summary in summaries.items()}
     known = [rule for rule in made_with.values() if rule]
     if any(rule != known[0] for rule in known):
         listed = "; ".join(
@@ -133,7 +131,7 @@ def _ranking(summaries: Mapping[str, pd.DataFrame], metrics: MetricSet, function
             if rule
         )
         raise InputError(f"{function}: the match tables were not made with the same rule: {listed}")
-    rows = with_text(pd.concat([summary.assign(name=name) for name, summary in summaries.items()]))
+    rows = pandas_tables.with_text(pd.concat([summary.assign(name=name) for name, summary in summaries.items()]))
     ranking = list(metrics.ranking)
     rising = [not metrics.entries[name].higher_is_better for name in ranking]
     rows = rows.sort_values(ranking, ascending=rising, kind="stable", ignore_index=True)
@@ -141,5 +139,5 @@ def _ranking(summaries: Mapping[str, pd.DataFrame], metrics: MetricSet, function
     new = score.ne(score.shift()).any(axis=1)
     rows.insert(0, "rank", pd.Series(np.arange(1, len(rows) + 1)).where(new).ffill().astype("int64"))
     rows.insert(1, "name", rows.pop("name"))
-    rows.attrs = shared_notes(next(iter(summaries.values())))
+    rows.attrs = noted_rule.shared_notes(next(iter(summaries.values())))
     return rows

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...scoring.sequence_sums import NamedSums
+from ...scoring import NamedSums
 from .jackknife import (
     ROUNDING,
     Functions,

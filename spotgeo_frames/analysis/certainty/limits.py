@@ -14,20 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...scoring.match_sums import Groups, group_rows
-from ...scoring.row_counts import group_texts
-from ...scoring.sequence_sums import NamedSums, share, unknown_outcomes
-from ...scoring.summary import FEW_SEQUENCES
-from ...support.arrays import added_at, grouped
-from ...support.errors import InputError
-from ...support.pandas_tables import TEXT, headline, result_as_html, result_as_text
-from ...tables.checks import check_matches
-from ...tables.columns import array_of, as_numbers
-from ...tables.table_kinds import CALLER, same_kind_as
-from ...tables.messages import counted
-from ...tables.schema import FN, TP
-from ...tables.selections import By, binned, check_column, number_groups
-from ...tables.table import Table
+from ...scoring import FEW_SEQUENCES, Groups, NamedSums, match_sums, row_counts, sequence_sums
+from ...support import InputError, arrays, pandas_tables
+from ...tables import By, Table, array_of, as_numbers, checks, messages, schema, selections, table_kinds
 from .interval_tables import FEW_DEGREES, QUESTION, RESTS_ON_FEW
 from .jackknife import Intervals, jackknife, single_share
 from .logistic_curves import Curves, Truths, ends, logistic_curves
@@ -91,17 +80,17 @@ class DetectionLimit(NamedTuple):
     bins: pd.DataFrame
 
     def __repr__(self) -> str:
-        return result_as_text(self, self._headline())
+        return pandas_tables.result_as_text(self, self._headline())
 
     def _repr_html_(self) -> str | None:
-        return result_as_html(self, self._headline())
+        return pandas_tables.result_as_html(self, self._headline())
 
     def _headline(self) -> list[str]:
         names = getattr(self.limits, "column_names", None) or list(self.limits.columns)  # of pyarrow, or of others
-        return headline(self.limits, names[: names.index("high") + 1])
+        return pandas_tables.headline(self.limits, names[: names.index("high") + 1])
 
 
-@same_kind_as("matches")
+@table_kinds.same_kind_as("matches")
 def detection_limit(matches: Table, column: str, by: By | None = None, *, confidence: float = 0.95) -> DetectionLimit:
     """Fits recall as a logistic curve of a column, and finds the values at which it is 50% and 90%.
 
@@ -164,9 +153,9 @@ def detection_limit(matches: Table, column: str, by: By | None = None, *, confid
     1     0.9      0.63  0.54  0.76      627           50
     """
     check_confidence(confidence)
-    table = check_matches(matches, "detection_limit: matches", by_groups=True)
+    table = checks.check_matches(matches, "detection_limit: matches", by_groups=True)
     _check_values(table, column)
-    groups = group_rows(table, by)
+    groups = match_sums.group_rows(table, by)
     _check_by(groups, column)
     truths, n_left_out = _truths(groups, column)
     no_curve = why_no_curve(truths)
@@ -175,8 +164,8 @@ def detection_limit(matches: Table, column: str, by: By | None = None, *, confid
     limits = _limits(groups, truths, curves, ceiling, no_curve)
     bins = _bins(groups, truths, curves.recall, column, confidence)
     limits.attrs = bins.attrs = groups.table.attrs | {"question": QUESTION, "column": column, "confidence": confidence}
-    for text in (*warning_texts(limits, column, n_left_out), *group_texts(groups)):
-        warnings.warn(f"detection_limit: {text}", stacklevel=CALLER)
+    for text in (*warning_texts(limits, column, n_left_out), *row_counts.group_texts(groups)):
+        warnings.warn(f"detection_limit: {text}", stacklevel=table_kinds.CALLER)
     return DetectionLimit(limits, bins)
 
 
@@ -184,7 +173,7 @@ def _check_values(table: pd.DataFrame, column: str) -> None:
     """Raises InputError unless recall can be a function of this column."""
     if not isinstance(column, str):
         raise InputError(f"detection_limit: column is {column!r}; the name of a column is needed")
-    check_column(table, column)
+    selections.check_column(table, column)
     problem = f"detection_limit: column {column}"
     if column in OF_OUTCOME:
         raise InputError(f"{problem} follows from the outcome; a column of truths is needed, such as truth_x")
@@ -193,8 +182,8 @@ def _check_values(table: pd.DataFrame, column: str) -> None:
     if not null.all() and not pd.api.types.is_any_real_numeric_dtype(values.dtype):
         how = f"intervals(matches, by={column!r}, metrics=['recall']) has the recall of each value"
         raise InputError(f"{problem} is of type {values.dtype}; numbers are needed; {how}")
-    missed = outcome == FN
-    if missed.any() and null[missed].all() and not null[outcome == TP].all():
+    missed = outcome == schema.FN
+    if missed.any() and null[missed].all() and not null[outcome == schema.TP].all():
         why = "so nothing tells how recall depends on it; a column of truths is needed, such as truth_x"
         raise InputError(f"{problem} is null on every missed truth, {why}")
 
@@ -204,7 +193,7 @@ def _check_by(groups: Groups, column: str) -> None:
     taken = [name for name in groups.labels if name in {*LIMITS, *CHECK, column}]
     if taken:
         raise InputError(f"by: {taken[0]} is a column of the result itself; rename the Series or the column")
-    if FN in unknown_outcomes(groups.rows):
+    if schema.FN in sequence_sums.unknown_outcomes(groups.rows):
         told = "the same" if groups.everything.one_sided else "null"
         problem = f"is {told} on every missed truth, so recall is not known there"
         raise InputError(f"by: {', '.join(groups.labels)} {problem}")
@@ -214,11 +203,11 @@ def _truths(groups: Groups, column: str) -> tuple[Truths, dict[int, int]]:
     """The truths with a finite value, and of each outcome how many have none."""
     outcome, values = groups.table["outcome"], as_numbers(groups.table[column])
     known = np.isfinite(values)
-    n_left_out = {kind: int(np.count_nonzero(~known & (outcome == kind))) for kind in (TP, FN)}
-    rows = np.flatnonzero(known & ((outcome == TP) | (outcome == FN)))
+    n_left_out = {kind: int(np.count_nonzero(~known & (outcome == kind))) for kind in (schema.TP, schema.FN)}
+    rows = np.flatnonzero(known & ((outcome == schema.TP) | (outcome == schema.FN)))
     sequence, n_sequences = number_sequences(groups.table)
-    group, found = groups.of_row[rows], outcome[rows] == TP
-    cell, first = grouped(group * n_sequences + sequence[rows])
+    group, found = groups.of_row[rows], outcome[rows] == schema.TP
+    cell, first = arrays.grouped(group * n_sequences + sequence[rows])
     return Truths(values[rows], found.astype(np.float64), group, cell, group[first], groups.n_groups), n_left_out
 
 
@@ -237,14 +226,14 @@ def _ceilings(truths: Truths, curves: Curves) -> np.ndarray:
     eighth = curves.recall[order][np.maximum(last - n_of_group // BINS, 0)][truths.group]
     for position, height in enumerate(RECALLS):
         easy = np.flatnonzero((curves.recall >= height) | (curves.recall >= eighth))
-        cell, first = grouped(truths.cell[easy])
+        cell, first = arrays.grouped(truths.cell[easy])
         if not len(first):
             continue
-        sums = {"tp": added_at(cell, truths.found[easy]), "n": np.bincount(cell).astype(np.float64)}
+        sums = {"tp": arrays.added_at(cell, truths.found[easy]), "n": np.bincount(cell).astype(np.float64)}
         group = truths.group[easy]
         found = _recall_intervals(sums, group[first], truths.n_groups, SURE_CEILING)
         n = np.maximum(np.bincount(group, minlength=truths.n_groups), 1)
-        said = added_at(group, curves.recall[easy], truths.n_groups) / n
+        said = arrays.added_at(group, curves.recall[easy], truths.n_groups) / n
         levels_off = (found.estimate[:, 0] < height) & (found.high[:, 0] < said)
         ceilings[levels_off, position] = found.estimate[levels_off, 0]
     return ceilings
@@ -252,7 +241,7 @@ def _ceilings(truths: Truths, curves: Curves) -> np.ndarray:
 
 def _recall_intervals(sums: NamedSums, group: np.ndarray, n_groups: int, confidence: float) -> Intervals:
     """Recall with its intervals from the sums `tp` and `n` of sequences, (C,), whose groups are given."""
-    functions = single_share(lambda sums: share(sums["tp"], sums["n"]), lambda sums: sums["n"])
+    functions = single_share(lambda sums: sequence_sums.share(sums["tp"], sums["n"]), lambda sums: sums["n"])
     return jackknife(sums, group, n_groups, functions, confidence)
 
 
@@ -292,27 +281,27 @@ def _limits(groups: Groups, truths: Truths, curves: Curves, ceiling: np.ndarray,
     reasons = np.full(len(limits), None, object)
     for row, known in zip(null.tolist(), facts.iloc[null].to_dict("records"), strict=True):
         reasons[row] = no_curve[row // n_recalls] or why_null(known)
-    return limits.assign(reason=pd.array(reasons, dtype=TEXT))
+    return limits.assign(reason=pd.array(reasons, dtype=pandas_tables.TEXT))
 
 
 def _bins(groups: Groups, truths: Truths, recall: np.ndarray, column: str, confidence: float) -> pd.DataFrame:
     """The table `bins` of a DetectionLimit; `recall` is what the curves say of each truth."""
-    in_bins = array_of(binned(pd.DataFrame({column: truths.value}), column, BINS))
-    row, first = number_groups({"group": truths.group, column: in_bins}, len(truths.value))
-    cell, first_of_cell = grouped(row * len(truths.group_of_cell) + truths.cell)
-    sums = {"tp": added_at(cell, truths.found), "n": np.bincount(cell).astype(np.float64)}
+    in_bins = array_of(selections.binned(pd.DataFrame({column: truths.value}), column, BINS))
+    row, first = selections.number_groups({"group": truths.group, column: in_bins}, len(truths.value))
+    cell, first_of_cell = arrays.grouped(row * len(truths.group_of_cell) + truths.cell)
+    sums = {"tp": arrays.added_at(cell, truths.found), "n": np.bincount(cell).astype(np.float64)}
     found = _recall_intervals(sums, row[first_of_cell], len(first), confidence)
     n = np.bincount(row, minlength=len(first))
     columns = {name: values.take(truths.group[first]) for name, values in groups.labels.items()}
     columns |= {
         column: in_bins.take(first),
-        "mean": added_at(row, truths.value, len(first)) / n,
+        "mean": arrays.added_at(row, truths.value, len(first)) / n,
         "n_truth": n,
         "n_sequences": np.bincount(row[first_of_cell], minlength=len(first)),
         "recall": found.estimate[:, 0],
         "recall_low": found.low[:, 0],
         "recall_high": found.high[:, 0],
-        "recall_of_curve": added_at(row, recall, len(first)) / n,
+        "recall_of_curve": arrays.added_at(row, recall, len(first)) / n,
     }
     return pd.DataFrame(columns)
 
@@ -320,10 +309,10 @@ def _bins(groups: Groups, truths: Truths, recall: np.ndarray, column: str, confi
 def why_no_curve(truths: Truths) -> np.ndarray:
     """Why each group has no curve, (G,); None where it has one."""
     group, n_groups = truths.group, truths.n_groups
-    n, n_found = np.bincount(group, minlength=n_groups), added_at(group, truths.found, n_groups)
+    n, n_found = np.bincount(group, minlength=n_groups), arrays.added_at(group, truths.found, n_groups)
     least, greatest = ends(truths.value, group, n_groups)
     between = (truths.value > least[group]) & (truths.value < greatest[group])
-    is_few = added_at(group, between, n_groups) == 0
+    is_few = arrays.added_at(group, between, n_groups) == 0
     found, missed = (ends(truths.value[of], group[of], n_groups) for of in (truths.found == 1, truths.found == 0))
     rises, falls = missed[1] <= found[0], found[1] <= missed[0]
     reasons = np.full(n_groups, None, object)
@@ -381,8 +370,8 @@ def warning_texts(limits: pd.DataFrame, column: str, n_left_out: Mapping[int, in
     n_recalls = max(limits["recall"].nunique(), 1)
     n_curves, texts = len(limits) // n_recalls, []
     if n := sum(n_left_out.values()):
-        missed = f"{n_left_out[FN]:,} of them missed"
-        texts.append(f"{counted(n, 'truth')} left out, {missed}, because {column} is null or infinite there")
+        missed = f"{n_left_out[schema.FN]:,} of them missed"
+        texts.append(f"{messages.counted(n, 'truth')} left out, {missed}, because {column} is null or infinite there")
     few = (limits["n_sequences"] < FEW_SEQUENCES) | (limits["degrees_of_freedom"] < FEW_DEGREES)
     few &= limits["n_sequences"] > 1
     if few.any():

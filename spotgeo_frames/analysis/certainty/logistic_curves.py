@@ -21,8 +21,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...scoring.sequence_sums import added_rows
-from ...support.arrays import added_at
+from ...scoring import sequence_sums
+from ...support import arrays
 from .jackknife import ROUNDING, degrees_of_freedom
 
 # Newton's method ends where no coefficient moves by more than this, or after so many steps, each halved so many times.
@@ -121,8 +121,8 @@ def _scaled(truths: Truths) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     width = greatest - least  # the squares of large values would overflow
     share = (truths.value - least[truths.group]) / width[truths.group]
     n = np.bincount(truths.group, minlength=truths.n_groups)
-    mean = added_at(truths.group, share, truths.n_groups) / n
-    squares = added_at(truths.group, (share - mean[truths.group]) ** 2, truths.n_groups)
+    mean = arrays.added_at(truths.group, share, truths.n_groups) / n
+    squares = arrays.added_at(truths.group, (share - mean[truths.group]) ** 2, truths.n_groups)
     spread = np.sqrt(squares / n)
     return (share - mean[truths.group]) / spread[truths.group], least + width * mean, width * spread
 
@@ -140,14 +140,14 @@ def _fitted(truths: Truths, powers: np.ndarray) -> np.ndarray:
 
     def likelihood(coefficients: np.ndarray) -> np.ndarray:
         logit = (coefficients[group] * powers[:, :2]).sum(axis=-1)
-        return added_at(group, truths.found * logit - np.logaddexp(0, logit), n_groups)
+        return arrays.added_at(group, truths.found * logit - np.logaddexp(0, logit), n_groups)
 
     coefficients = np.zeros((n_groups, 2))
     reached, moved = likelihood(coefficients), np.full(n_groups, np.inf)
     for _ in range(MOST_STEPS):
         recall = _recall(coefficients, powers, group)
-        score = added_rows((truths.found - recall)[:, None] * powers[:, :2], group, n_groups)
-        step = _solved(added_rows(_weight(recall) * powers, group, n_groups), score)
+        score = sequence_sums.added_rows((truths.found - recall)[:, None] * powers[:, :2], group, n_groups)
+        step = _solved(sequence_sums.added_rows(_weight(recall) * powers, group, n_groups), score)
         step[~np.isfinite(step).all(axis=1)] = np.nan
         for _ in range(MOST_HALVINGS):
             new = likelihood(coefficients + step)
@@ -190,16 +190,16 @@ def _crossings(
     of_cell, n_cells, n_groups = truths.group_of_cell, len(truths.group_of_cell), truths.n_groups
     intercept, slope = coefficients[:, [0]] - logit(heights), coefficients[:, [1]]
     crossing = -intercept / slope
-    information = added_rows(_weight(recall) * powers, truths.cell, n_cells)
-    total = added_rows(information, of_cell, n_groups)
+    information = sequence_sums.added_rows(_weight(recall) * powers, truths.cell, n_cells)
+    total = sequence_sums.added_rows(information, of_cell, n_groups)
     # What each sequence adds to the variance that the curve would have at this value if all truths were independent.
     x0, x1 = np.moveaxis(_solved(total[:, None], np.stack([np.ones_like(crossing), crossing], axis=-1))[of_cell], -1, 0)
     weights = (information[:, None] * np.stack([x0**2, 2 * x0 * x1, x1**2], axis=-1)).sum(axis=-1)
     freedom = degrees_of_freedom(weights, of_cell, n_groups)
-    score = added_rows((truths.found - recall)[:, None] * powers[:, :2], truths.cell, n_cells)
+    score = sequence_sums.added_rows((truths.found - recall)[:, None] * powers[:, :2], truths.cell, n_cells)
     d0, d1 = _solved(total[of_cell] - information, score).T
     n = np.bincount(of_cell, minlength=n_groups)[:, None]
-    variance = (n - 1) / n * added_rows(np.stack([d0**2, d0 * d1, d1**2], axis=-1), of_cell, n_groups)
+    variance = (n - 1) / n * sequence_sums.added_rows(np.stack([d0**2, d0 * d1, d1**2], axis=-1), of_cell, n_groups)
     # The values v with (intercept + slope * v)² <= t² times its variance, a parabola in v.
     t2 = stdtrit(freedom, (1 + confidence) / 2) ** 2
     a = slope**2 - t2 * variance[:, [2]]
@@ -219,15 +219,15 @@ def _bend_p_values(truths: Truths, powers: np.ndarray, recall: np.ndarray) -> np
     group, n_groups, of_cell = truths.group, truths.n_groups, truths.group_of_cell
     bend = ndtri(_rank_shares(truths)) ** 2
     weighted = _weight(recall) * powers
-    total = added_rows(weighted, group, n_groups)
-    explained = _solved(total, added_rows(weighted[:, :2] * bend[:, None], group, n_groups))
+    total = sequence_sums.added_rows(weighted, group, n_groups)
+    explained = _solved(total, sequence_sums.added_rows(weighted[:, :2] * bend[:, None], group, n_groups))
     left = bend - (explained[group] * powers[:, :2]).sum(axis=-1)
     of_truth = (truths.found - recall) * left
-    score = added_at(truths.cell, of_truth, len(of_cell))
+    score = arrays.added_at(truths.cell, of_truth, len(of_cell))
     n = np.bincount(of_cell, minlength=n_groups)
-    mean = added_at(of_cell, score, n_groups) / n
-    error = np.sqrt(added_at(of_cell, (score - mean[of_cell]) ** 2, n_groups) / (n - 1) / n)
-    agree = error <= ROUNDING * added_at(group, np.abs(of_truth), n_groups) / n
+    mean = arrays.added_at(of_cell, score, n_groups) / n
+    error = np.sqrt(arrays.added_at(of_cell, (score - mean[of_cell]) ** 2, n_groups) / (n - 1) / n)
+    agree = error <= ROUNDING * arrays.added_at(group, np.abs(of_truth), n_groups) / n
     return np.where(agree, np.nan, 2 * stdtr(n - 1.0, -np.abs(mean) / error))
 
 

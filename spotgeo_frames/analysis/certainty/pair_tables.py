@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...scoring.sequence_sums import MetricSet, NamedSums, PerSequence, Sums
-from ...scoring.summary import summary_of
-from ...support.pandas_tables import TEXT, with_text
+from ...scoring import MetricSet, NamedSums, PerSequence, Sums, summary_of
+from ...support import pandas_tables
 from .estimates import functions_of, functions_of_means, linear, per_sequence, rows_of_means
 from .interval_tables import MOST_LEFT_OUT, lost_text
 from .left_out_pairs import PairTests, left_out_of, none_of, pair_tests
@@ -69,7 +68,7 @@ def pair_table(
             tables += [table for pair in group.pairs for table in _without(group, pair, metrics)]
         parts.append(labelled(pd.concat(tables, ignore_index=True), group.labels))
         at += len(group.pairs)
-    return with_text(pd.concat(parts, ignore_index=True))
+    return pandas_tables.with_text(pd.concat(parts, ignore_index=True))
 
 
 def _rows(
@@ -77,10 +76,10 @@ def _rows(
 ) -> pd.DataFrame:
     """One row for each metric of a pair, from numbers and reasons (metrics,) by name."""
     texts = {"a": pair[0], "b": pair[1], **of}
-    columns = {name: pd.array([text] * len(metrics), dtype=TEXT) for name, text in texts.items()}
+    columns = {name: pd.array([text] * len(metrics), dtype=pandas_tables.TEXT) for name, text in texts.items()}
     numbers = {name: found[name] for name in NUMBERS}
-    reasons = {"reason": pd.array(found["reason"], dtype=TEXT)}
-    return pd.DataFrame({**columns, "metric": pd.array(list(metrics), dtype=TEXT), **numbers, **reasons})
+    reasons = {"reason": pd.array(found["reason"], dtype=pandas_tables.TEXT)}
+    return pd.DataFrame({**columns, "metric": pd.array(list(metrics), dtype=pandas_tables.TEXT), **numbers, **reasons})
 
 
 def _swapped(

@@ -12,11 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...scoring.ap.result import AveragePrecision
-from ...scoring.own_metrics import add_metrics_of_packages
-from ...support.pandas_tables import TEXT
-from ...tables.table_kinds import CALLER, same_kind_as
-from ...tables.table import Table
+from ...scoring import AveragePrecision, own_metrics
+from ...support import pandas_tables
+from ...tables import Table, table_kinds
 from .contributions import FEWEST_DIFFERING, Contributions, Pair, contributions_of, pair_of
 from .pair_tables import n_units
 from .reasons import NOT_DEFINED, NOT_DEFINED_WITHOUT_ONE, OF_ONE
@@ -59,7 +57,7 @@ class Pilot(NamedTuple):
     degrees_of_freedom: float
 
 
-@same_kind_as("x")
+@table_kinds.same_kind_as("x")
 def sample_size(
     x: Table | NamedTuple | AveragePrecision,
     metric: str,
@@ -110,10 +108,10 @@ def sample_size(
         raise ValueError(f"margin is {margin!r}; a number above 0 is needed, in the unit of {metric}")
     if isinstance(power, bool) or not isinstance(power, float | np.number) or not 0 < power < 1:
         raise ValueError(f"power is {power!r}; a share between 0 and 1 is needed")
-    add_metrics_of_packages([metric])
+    own_metrics.add_metrics_of_packages([metric])
     pair = pair_of(x, x if baseline is None else baseline, metric, "sample_size")
     for text in pair.texts:
-        warnings.warn(f"sample_size: {text}", stacklevel=CALLER)
+        warnings.warn(f"sample_size: {text}", stacklevel=table_kinds.CALLER)
     found = contributions_of(pair)
     pilot = _pilot(pair, found, of_one=baseline is None)
     is_same = baseline is not None and found.estimate == 0 and same_rows(x, baseline)
@@ -123,12 +121,12 @@ def sample_size(
         reason = f"more than {MOST_PLANNED:,} sequences"
         planned = [None] * 3
     row = {"margin": float(margin), "power": float(power), "standard_error": pilot.error, "n_pilot": pilot.n_sequences}
-    columns: dict[str, Any] = {"metric": pd.array([metric], dtype=TEXT)} | {
+    columns: dict[str, Any] = {"metric": pd.array([metric], dtype=pandas_tables.TEXT)} | {
         name: [value] for name, value in row.items()
     }
     names = ["n_sequences", "n_sequences_low", "n_sequences_high"]
     columns |= {name: pd.array([n], dtype="Int64") for name, n in zip(names, planned, strict=True)}
-    return pd.DataFrame(columns | {"reason": pd.array([reason], dtype=TEXT)})
+    return pd.DataFrame(columns | {"reason": pd.array([reason], dtype=pandas_tables.TEXT)})
 
 
 def _pilot(pair: Pair, found: Contributions, *, of_one: bool) -> Pilot:

@@ -12,14 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...scoring.own_metrics import add_metrics_of_packages, check_none_lacking
-from ...scoring.registry import own_metrics
-from ...scoring.sequence_sums import NamedSums, Sums
-from ...support.arrays import chunks, distinct, grouped, locate, ordinals, row_keys
-from ...support.errors import InputError
-from ...tables.checks import decoded
-from ...tables.columns import Columns
-from ...tracking.track_sums import OF_SORTED_SCORES
+from ...scoring import NamedSums, Sums, own_metrics, registry
+from ...support import InputError, arrays
+from ...tables import Columns, checks
+from ...tracking import track_sums
 
 # Metrics are equal up to this share of them, because resampling and swapping change the order of additions.
 BLUR = 1e-9
@@ -45,7 +41,7 @@ def names_of(metrics: Any) -> Any:
     if metrics is None or not isinstance(metrics, Iterable):
         return metrics
     names = [metrics] if isinstance(metrics, str) else list(metrics)
-    add_metrics_of_packages(names)
+    own_metrics.add_metrics_of_packages(names)
     return names
 
 
@@ -61,14 +57,14 @@ def check_metrics(metrics: Any, several: Sequence[Sums]) -> list[str]:
     known = ", ".join(entries)
     if not isinstance(metrics, list) or not metrics:
         raise ValueError(f"metrics is {metrics!r}; a list is needed, of {known}")
-    not_added = [name for name in metrics if name in OF_SORTED_SCORES]
+    not_added = [name for name in metrics if name in track_sums.OF_SORTED_SCORES]
     if not_added:
         raise ValueError(f"metrics: {not_added[0]} does not follow from sums of sequences; leave it out")
     unknown = [name for name in metrics if name not in entries]
     if unknown:
         raise ValueError(f"metrics: {unknown[0]!r} is none of those that there are here: {known}")
     for sums in several:
-        check_none_lacking(metrics, sums.lacking)
+        own_metrics.check_none_lacking(metrics, sums.lacking)
     return list(dict.fromkeys(metrics))
 
 
@@ -113,13 +109,13 @@ def check_labels(labels: Iterable[str]) -> None:
 
 def number_sequences(table: pd.DataFrame | Columns) -> tuple[np.ndarray, int]:
     """Numbers the sequences from 0; returns the number of each row's sequence, and the count of sequences."""
-    of_row, first = grouped(row_keys(table, ["sequence"]))
+    of_row, first = arrays.grouped(arrays.row_keys(table, ["sequence"]))
     return of_row, len(first)
 
 
 def own_among(metrics: Any) -> list[str]:
     """The own metrics among what `names_of` returned."""
-    return [name for name in own_metrics() if isinstance(metrics, list) and name in metrics]
+    return [name for name in registry.own_metrics() if isinstance(metrics, list) and name in metrics]
 
 
 class Matrix(NamedTuple):
@@ -150,8 +146,8 @@ def aligned_sums(several: Mapping[str, Sums]) -> Matrix:
 
     Raises InputError if the submissions have sums of different shapes.
     """
-    codes, _ = ordinals([decoded(pd.Series(of.sequence, copy=False)) for of in several.values()])
-    known, _ = distinct(np.sort(np.concatenate(codes)))
+    codes, _ = arrays.ordinals([checks.decoded(pd.Series(of.sequence, copy=False)) for of in several.values()])
+    known, _ = arrays.distinct(np.sort(np.concatenate(codes)))
     shapes = {name: rows.shape[1:] for of in several.values() for name, rows in of.values.items()}
     aligned = []
     for of, code in zip(several.values(), codes, strict=True):
@@ -161,7 +157,7 @@ def aligned_sums(several: Mapping[str, Sums]) -> Matrix:
         if matrix.shapes != shapes:
             raise InputError("compare: the results have different joints; give all of them the same joints")
         of_all = np.zeros((len(known), matrix.values.shape[1]))
-        of_all[locate(known, code)] = matrix.values
+        of_all[arrays.locate(known, code)] = matrix.values
         aligned.append(of_all)
     return Matrix(np.stack(aligned, axis=1), shapes)
 
@@ -215,7 +211,7 @@ def resampled_sums(sums: np.ndarray, resamples: int, seed: int) -> np.ndarray:
     if not sums.size:
         return np.zeros((resamples, *sums.shape[1:]))
     flat = np.ascontiguousarray(sums.reshape(len(sums), -1))
-    ranges = list(enumerate(chunks(np.full(resamples, len(sums)), DRAWN_AT_ONCE)))
+    ranges = list(enumerate(arrays.chunks(np.full(resamples, len(sums)), DRAWN_AT_ONCE)))
     batch_sums = _gathered(flat) if flat.shape[1] <= MOST_GATHERED else _weighted(flat)
     with ThreadPoolExecutor(2) as threads:  # NumPy and SciPy release the interpreter lock most of the time
         batches = list(threads.map(partial(_batch, len(flat), seed, batch_sums), ranges))

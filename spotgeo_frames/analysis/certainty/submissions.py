@@ -11,21 +11,13 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype, is_string_dtype
 
-from ...scoring.ap.result import AveragePrecision
-from ...scoring.sequence_sums import Evaluable, Sums, evaluable, is_result
-from ...support.arrays import ordinals, pack
-from ...support.errors import InputError
-from ...support.pandas_tables import TEXT
-from ...tables.binning import CheckedBins
-from ...tables.checks import decoded
-from ...tables.messages import counted, first_keys
-from ...tables.schema import FILE_ORDER, FN, FP, FRAME_KEY, SIDE_PREFIXES, TP, frame_columns, measure_of
-from ...tables.selections import By, binned_together, check_column, column_bins, excluded_sequences, without_sequences
-from ...tables.table import Table
+from ...scoring import AveragePrecision, Evaluable, Sums, sequence_sums
+from ...support import InputError, arrays, pandas_tables
+from ...tables import By, CheckedBins, Table, checks, messages, schema, selections
 from .estimates import clustered, tau_of, units_of
 
 # What tells a submission from others in tables of several, and the places of rows in a file.
-NAMES = ("submission", FILE_ORDER)
+NAMES = ("submission", schema.FILE_ORDER)
 
 # The names of single predictions, which count only where they are followed through a sequence.
 IDENTITIES = ("object", "predicted_object")
@@ -46,7 +38,7 @@ def submissions(
     does not fit them; it names the function.
     """
     given, unknown = _checked(matches, baseline, exclude, function)
-    columns = column_bins(by)
+    columns = selections.column_bins(by)
     cuts: Mapping[str, Any] = dict.fromkeys(given, columns)
     if next(iter(given.values())).in_groups:
         given = _in_same_groups(given, cluster)
@@ -67,16 +59,16 @@ def _checked(
         needed = "a dict of names and match tables is needed, such as {'a': matches, 'b': others}"
         raise InputError(f"{function}: matches is of type {type(matches).__name__}; {needed}")
     if len(matches) < 2:
-        raise InputError(f"{function}: {counted(len(matches), 'match table')} given; two or more are needed")
+        raise InputError(f"{function}: {messages.counted(len(matches), 'match table')} given; two or more are needed")
     if baseline is not None and baseline not in matches:
         known = ", ".join(map(str, matches))
         raise InputError(f"{function}: baseline: no match table has the name {baseline!r}; the names are {known}")
-    given = {name: evaluable(x, f"{function}: matches: {name}") for name, x in matches.items()}
+    given = {name: sequence_sums.evaluable(x, f"{function}: matches: {name}") for name, x in matches.items()}
     alone = [name for name, of in given.items() if of.in_groups]
     if 0 < len(alone) < len(given):
         odd = next(name for name in given if name not in alone)
         raise InputError(f"{function}: {alone[0]} is of average precision, and {odd} is not; give results of one kind")
-    left_out, unknown = excluded_sequences(exclude, [of.table for of in given.values()])
+    left_out, unknown = selections.excluded_sequences(exclude, [of.table for of in given.values()])
     given = {name: of.without(left_out) for name, of in given.items()}
     first, *others = given
     if not len(given[first].table):
@@ -103,14 +95,16 @@ def _cuts(given: Mapping[str, Evaluable], columns: Mapping[str, CheckedBins]) ->
 
     Raises InputError for columns of the predictions, by which the submissions have different groups.
     """
-    of_predictions = [name for name in columns if name.startswith(SIDE_PREFIXES[1]) or name == "frame_n_predicted"]
+    of_predictions = [
+        name for name in columns if name.startswith(schema.SIDE_PREFIXES[1]) or name == "frame_n_predicted"
+    ]
     if of_predictions:
         problem = "differs between submissions; give a column of the truth, the frames or the sequences"
         raise InputError(f"compare: by: {of_predictions[0]} {problem}")
     for of in given.values():
         for column in columns:
-            check_column(of.table[of.columns], column, of.called)
-    return binned_together({name: of.table for name, of in given.items()}, columns)
+            selections.check_column(of.table[of.columns], column, of.called)
+    return selections.binned_together({name: of.table for name, of in given.items()}, columns)
 
 
 def groups_of(several: Mapping[str, Sums]) -> Iterator[tuple[dict[str, Any], dict[str, Sums]]]:
@@ -144,10 +138,10 @@ def truth_differences(function: str, tables: Mapping[str, pd.DataFrame]) -> list
     `tables` has the two checked tables by name. Texts begin with the name of the calling `function`.
     """
     (name, table), (other_name, other) = tables.items()
-    key = frame_columns(table)
-    if key != frame_columns(other):
+    key = schema.frame_columns(table)
+    if key != schema.frame_columns(other):
         return [f"{function}: {name} and {other_name}: only one of the tables has a column joint"]
-    if measure_of(table) != measure_of(other):
+    if schema.measure_of(table) != schema.measure_of(other):
         return [f"{function}: {name} and {other_name}: one was matched by distance, the other by similarity"]
     with_category = [label for label, matches in tables.items() if "category" in matches]
     if len(with_category) == 1 and all(_could_have_category(matches) for matches in tables.values()):
@@ -174,18 +168,18 @@ def truth_differences(function: str, tables: Mapping[str, pd.DataFrame]) -> list
         of_each = [side.assign(copy=side.groupby(columns, dropna=False).cumcount()) for side in truths]
         together = of_each[0].merge(of_each[1], how="outer", indicator=True)
         odd = together.loc[together["_merge"] != "both", columns]
-    problem = counted(len(odd), "truth") + f" in only one of {name} and {other_name}"
-    return [f"{function}: {problem}: {first_keys(odd.convert_dtypes(), np.ones(len(odd), bool), columns)}"]
+    problem = messages.counted(len(odd), "truth") + f" in only one of {name} and {other_name}"
+    return [f"{function}: {problem}: {messages.first_keys(odd.convert_dtypes(), np.ones(len(odd), bool), columns)}"]
 
 
 def _could_have_category(table: pd.DataFrame) -> bool:
     """Whether truths have a category here, and there are predictions, which may have one."""
-    return "truth_category" in table and bool(np.isin(table["outcome"].array.codes, [TP, FP]).any())
+    return "truth_category" in table and bool(np.isin(table["outcome"].array.codes, [schema.TP, schema.FP]).any())
 
 
 def _plain(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     """The truths of a match table, with data types that are the same for every kind of table and file."""
-    rows = table.loc[np.isin(table["outcome"].array.codes, [TP, FN]), columns].reset_index(drop=True)
+    rows = table.loc[np.isin(table["outcome"].array.codes, [schema.TP, schema.FN]), columns].reset_index(drop=True)
     return pd.DataFrame({column: _plain_column(rows[column]) for column in columns})
 
 
@@ -195,10 +189,10 @@ def _plain_column(values: pd.Series) -> Any:
     Key columns of whole values become int64, also where a file or a merge made them float64. Integer keys never pass
     through float64, which cannot tell integers beyond 2**53 apart. Other numeric columns become float64, all else text.
     """
-    values = decoded(values).infer_objects()
+    values = checks.decoded(values).infer_objects()
     if not is_numeric_dtype(values.dtype):
-        return values.astype(TEXT).array
-    is_key = values.name in (*FRAME_KEY, "joint", "truth_object")
+        return values.astype(pandas_tables.TEXT).array
+    is_key = values.name in (*schema.FRAME_KEY, "joint", "truth_object")
     if is_key and pd.api.types.is_integer_dtype(values.dtype) and not values.isna().any():
         return values.to_numpy(np.int64)
     floats = values.to_numpy(np.float64, na_value=np.nan)
@@ -218,7 +212,7 @@ def same_rows(
     but for the names of predicted objects. Raises InputError if one is neither.
     """
     return all(
-        _are_same(without_sequences(of_a, exclude), without_sequences(of_b, exclude))
+        _are_same(selections.without_sequences(of_a, exclude), selections.without_sequences(of_b, exclude))
         for of_a, of_b in zip(_tables(a), _tables(b), strict=True)
     )
 
@@ -229,7 +223,7 @@ def _tables(x: Any) -> list[pd.DataFrame]:
         aligned = x.matched.detections.aligned
         sides = aligned.truth.table, aligned.predictions.table
         return [_counting(pd.DataFrame(side.arrays, copy=False), IDENTITIES) for side in sides]
-    return [_counting(evaluable(x, "rows").matches, () if is_result(x) else IDENTITIES)]
+    return [_counting(sequence_sums.evaluable(x, "rows").matches, () if sequence_sums.is_result(x) else IDENTITIES)]
 
 
 def _counting(table: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
@@ -252,18 +246,18 @@ def _are_same_sorted(a: pd.DataFrame, b: pd.DataFrame) -> bool:
         sides = [_numbers_or_text(of[name]) for of in (a, b)]
         if sides[0].dtype != sides[1].dtype and not all(is_numeric_dtype(side.dtype) for side in sides):
             return False
-        of_sides, span = ordinals(sides)
+        of_sides, span = arrays.ordinals(sides)
         if not _are_permuted(*of_sides):  # mostly the first columns tell
             return False
         codes.append(np.concatenate(of_sides))
         spans.append(span)
-    return not codes or _are_permuted(*np.split(pack(codes, spans), 2))
+    return not codes or _are_permuted(*np.split(arrays.pack(codes, spans), 2))
 
 
 def _numbers_or_text(values: pd.Series) -> pd.Series:
     """A column of numbers, or of text for everything else."""
-    plain = decoded(values).infer_objects()
-    return plain if is_numeric_dtype(plain.dtype) else plain.astype(TEXT)
+    plain = checks.decoded(values).infer_objects()
+    return plain if is_numeric_dtype(plain.dtype) else plain.astype(pandas_tables.TEXT)
 
 
 def _are_permuted(a: np.ndarray, b: np.ndarray) -> bool:

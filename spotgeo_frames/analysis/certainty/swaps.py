@@ -26,9 +26,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...scoring.sequence_sums import NamedSums
-from ...support.arrays import chunks
-from ...tracking.track_sums import mean_of_known
+from ...scoring import NamedSums
+from ...support import arrays
+from ...tracking import track_sums
 from .left_out_pairs import PairTests
 from .resampling import BLUR, Matrix
 
@@ -162,7 +162,7 @@ def _statistics(pair: Pair, signs: np.ndarray, curves: Curves) -> tuple[np.ndarr
     at_once = max(len(pair.both), n_sums**2) if n_sums <= MOST_SUMS else 16 * n_sums
     parts = [
         _chunk_statistics(pair, signs[first:last].astype(np.float64), curves)
-        for first, last in chunks(np.full(len(signs), at_once), NUMBERS_AT_ONCE)
+        for first, last in arrays.chunks(np.full(len(signs), at_once), NUMBERS_AT_ONCE)
     ]
     difference, error, t = (np.concatenate(column) for column in zip(*parts, strict=True))
     return difference[0], error[0], t
@@ -173,7 +173,7 @@ def _chunk_statistics(pair: Pair, signs: np.ndarray, curves: Curves) -> tuple[np
     total, moved = pair.both.sum(axis=0), signs @ pair.apart
     sums = np.stack([total + moved, total - moved], axis=1) / 2  # (swaps, 2, S)
     named = Matrix(sums, pair.shapes).named
-    metrics = np.stack([mean_of_known(curve) for curve in curves(named(sums))], axis=-1)
+    metrics = np.stack([track_sums.mean_of_known(curve) for curve in curves(named(sums))], axis=-1)
     difference = metrics[:, 0] - metrics[:, 1]
     difference[np.abs(difference) <= BLUR * np.abs(metrics).max(axis=1)] = 0.0
     gradient = gradients(named(sums), curves)

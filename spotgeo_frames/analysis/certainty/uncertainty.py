@@ -13,15 +13,9 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 import pandas as pd
 
-from ...scoring.ap.result import AveragePrecision
-from ...scoring.sequence_sums import Sums, evaluable, is_result
-from ...scoring.summary import summary_of
-from ...support.arrays import chunks
-from ...support.errors import InputError
-from ...tables.columns import Columns
-from ...tables.table_kinds import CALLER, same_kind_as
-from ...tables.selections import By
-from ...tables.table import Table
+from ...scoring import AveragePrecision, Sums, sequence_sums, summary_of
+from ...support import InputError, arrays
+from ...tables import By, Columns, Table, table_kinds
 from .batches import batch_means, null_texts
 from .estimates import clustered, combined, macro, tau_of, with_units
 from .interval_tables import QUESTION, metric_table, result_table, warning_texts, with_reasons
@@ -44,7 +38,7 @@ Method = Literal["jackknife", "percentile", "batch_means"]
 NUMBERS_AT_ONCE = 1 << 23
 
 
-@same_kind_as("x")
+@table_kinds.same_kind_as("x")
 def intervals(
     x: Table | NamedTuple | AveragePrecision,
     by: By | None = None,
@@ -137,7 +131,7 @@ def intervals(
     """
     answer, texts = interval_table(x, by, metrics, method, cluster, confidence, resamples, seed)
     for text in texts:
-        warnings.warn(f"intervals: {text}", stacklevel=CALLER)
+        warnings.warn(f"intervals: {text}", stacklevel=table_kinds.CALLER)
     return answer
 
 
@@ -160,9 +154,9 @@ def interval_table(
     check_options(resamples, confidence, seed)
     if method not in get_args(Method):
         raise ValueError(f"method is {method!r}; {', '.join(map(repr, get_args(Method)))} are known")
-    of = with_units(evaluable(x, "intervals: x").without(exclude), cluster)
+    of = with_units(sequence_sums.evaluable(x, "intervals: x").without(exclude), cluster)
     if not len(of.table):
-        raise InputError(f"intervals: the {'result' if is_result(x) else 'match table'} has no rows")
+        raise InputError(f"intervals: the {'result' if sequence_sums.is_result(x) else 'match table'} has no rows")
     own = own_among(metrics)
     sums = of.evaluate(of.table, by, own)
     names = check_metrics(metrics, [sums])
@@ -219,7 +213,7 @@ def _percentile(
     sequence, n_sequences = number_sequences(Columns({"sequence": sums.sequence}))
     matrix = matrix_of(sums.values, len(sequence))
     at_once = np.where(n_rows > 1, matrix.values.shape[1] * max(resamples, n_sequences), 1)
-    for first, last in chunks(at_once, NUMBERS_AT_ONCE):
+    for first, last in arrays.chunks(at_once, NUMBERS_AT_ONCE):
         if n_rows[first:last].max() < 2:
             continue
         rows = np.flatnonzero((sums.group >= first) & (sums.group < last))

@@ -35,19 +35,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...scoring.row_counts import warn_of_doubled
-from ...scoring.sequence_sums import share
-from ...support.arrays import added_at, chunks
-from ...support.errors import InputError
-from ...support.pandas_tables import TEXT
-from ...support.texts import bins_as_text, is_binned
-from ...support.work import progress_bar
-from ...tables.checks import check_matches
-from ...tables.table_kinds import CALLER, same_kind_as
-from ...tables.messages import counted
-from ...tables.schema import FN, FP, TP
-from ...tables.selections import binned, check_column
-from ...tables.table import Table
+from ...scoring import row_counts, sequence_sums
+from ...support import InputError, arrays, bins_as_text, is_binned, pandas_tables, work
+from ...tables import Table, checks, messages, schema, selections, table_kinds
 from .resampling import BLUR, check_confidence, check_seed, number_sequences
 
 WITHIN, BETWEEN = "within sequences", "between sequences"
@@ -60,9 +50,9 @@ SELECTED = (
 
 # The columns of a row of the result that are known before signs are flipped, with their types.
 ROW_TYPES: dict[str, Any] = {
-    "slice": TEXT,
-    "metric": TEXT,
-    "contrast": TEXT,
+    "slice": pandas_tables.TEXT,
+    "metric": pandas_tables.TEXT,
+    "contrast": pandas_tables.TEXT,
     "n_rows": "int64",
     "n_sequences": "int64",
     "value": "float64",
@@ -86,7 +76,7 @@ OF_MANY = 3.29
 NUMBERS_AT_ONCE = 1 << 22
 
 
-@same_kind_as("matches")
+@table_kinds.same_kind_as("matches")
 def worst_slices(
     matches: Table,
     columns: Sequence[str],
@@ -168,11 +158,13 @@ def worst_slices(
     check_seed(seed)
     columns = _checked_columns(columns)
     _check_arguments(depth, min_sequences, rate, bins)
-    table = check_matches(matches, "worst_slices: matches")
-    warn_of_doubled(table, "worst_slices")
+    table = checks.check_matches(matches, "worst_slices: matches")
+    row_counts.warn_of_doubled(table, "worst_slices")
     sequence, n_sequences = number_sequences(table)
     if n_sequences < 2:
-        raise InputError(f"worst_slices: {counted(n_sequences, 'sequence')} there; two or more are needed to compare")
+        raise InputError(
+            f"worst_slices: {messages.counted(n_sequences, 'sequence')} there; two or more are needed to compare"
+        )
     coded = {column: coded_column(table, column, int(bins)) for column in columns}
     usable = [of for of in coded.values() if isinstance(of, Coded)]
     rows, contributions, tested = [], [], set()
@@ -194,7 +186,7 @@ def worst_slices(
     notes = {"rate": rate, "confidence": confidence, "seed": seed, "n_tests": len(rows), "not_tested": not_tested}
     answer.attrs = table.attrs | notes | ({"selected": SELECTED} if rate < 1 else {})
     if not_tested:
-        warnings.warn(_warning_text(not_tested, columns), stacklevel=CALLER)
+        warnings.warn(_warning_text(not_tested, columns), stacklevel=table_kinds.CALLER)
     return answer
 
 
@@ -233,20 +225,25 @@ def _compared(slices: Slices, min_sequences: int) -> Iterator[tuple[tuple[Any, .
     total, total_others = n.sum(axis=0), others.sum(axis=0)
     # Numerators are differences of whole numbers, so that what is equal gives 0.
     of_all, all_hits = slices.all_rows.sum(), slices.all_hits.sum()
-    weight = share(n * others, slices.all_rows, nothing=0.0)
-    difference = share(hits * others - other_hits * n, slices.all_rows, nothing=0.0)
-    within = share(difference, weight.sum(axis=0), nothing=0.0)
+    weight = sequence_sums.share(n * others, slices.all_rows, nothing=0.0)
+    difference = sequence_sums.share(hits * others - other_hits * n, slices.all_rows, nothing=0.0)
+    within = sequence_sums.share(difference, weight.sum(axis=0), nothing=0.0)
     more = n * total_others - others * total
-    above = share(slices.all_hits * of_all - slices.all_rows * all_hits, slices.all_rows * of_all, nothing=0.0)
-    between = share(more * above, total * total_others, nothing=0.0)
+    above = sequence_sums.share(
+        slices.all_hits * of_all - slices.all_rows * all_hits, slices.all_rows * of_all, nothing=0.0
+    )
+    between = sequence_sums.share(more * above, total * total_others, nothing=0.0)
     n_both = np.count_nonzero(weight, axis=0)
     n_apart = np.minimum(np.count_nonzero(more > 0, axis=0), np.count_nonzero(more < 0, axis=0))
     # What is within sequences would be lost where it is not tested by itself: the rates are compared as they are.
-    as_they_are = share(hits * of_all - n * all_hits, total * of_all, nothing=0.0)
-    as_they_are -= share(other_hits * of_all - others * all_hits, total_others * of_all, nothing=0.0)
+    as_they_are = sequence_sums.share(hits * of_all - n * all_hits, total * of_all, nothing=0.0)
+    as_they_are -= sequence_sums.share(other_hits * of_all - others * all_hits, total_others * of_all, nothing=0.0)
     between = np.where(n_both < min_sequences, as_they_are, between)
     contrasts = (WITHIN, n_both, within), (BETWEEN, n_apart, between)
-    value, rest = share(hits.sum(axis=0), total), share(other_hits.sum(axis=0), total_others)
+    value, rest = (
+        sequence_sums.share(hits.sum(axis=0), total),
+        sequence_sums.share(other_hits.sum(axis=0), total_others),
+    )
     n_sequences = np.count_nonzero(n, axis=0)
     for contrast, enough, contributions in contrasts:
         for at in np.flatnonzero(enough >= min_sequences):
@@ -268,7 +265,7 @@ def _tested(rows: list[Any], contributions: list[np.ndarray], confidence: float,
 def _why_not(table: pd.DataFrame, column: Coded, n_sequences: int, min_sequences: int) -> str:
     """Says why no slice by a column was tested."""
     outcome = table["outcome"].array.codes
-    if not ((column.codes >= 0) & ((outcome == FN) | (outcome == FP))).any():
+    if not ((column.codes >= 0) & ((outcome == schema.FN) | (outcome == schema.FP))).any():
         return "no miss and no false alarm has a value of it"
     either = f"{min_sequences} (min_sequences) with rows both in it and outside it"
     other = f"{min_sequences} with more of it than the average and {min_sequences} with less"
@@ -321,12 +318,12 @@ class Slices(NamedTuple):
 
 def coded_column(table: pd.DataFrame, column: str, bins: int) -> Coded | str:
     """Codes the values of a column, or says why it cannot be looked at; numbers of many values are binned."""
-    check_column(table, column)
+    selections.check_column(table, column)
     values = table[column]
     if pd.api.types.is_any_real_numeric_dtype(values.dtype):
         values = values.where(np.isfinite(values.to_numpy(np.float64, na_value=np.nan)))
         if values.nunique() > MOST_VALUES:
-            values = binned(values.to_frame(), column, bins)
+            values = selections.binned(values.to_frame(), column, bins)
     try:
         codes, labels = pd.factorize(values, sort=True)
     except TypeError as error:
@@ -360,19 +357,19 @@ def counted_slices(
         for other in columns[1:]:
             codes = np.where((codes >= 0) & (other.codes >= 0), codes * len(other.labels) + other.codes, -1)
             labels = [f"{label} and {other_label}" for label in labels for other_label in other.labels]
-        for metric, missing in (("recall", FN), ("precision", FP)):
+        for metric, missing in (("recall", schema.FN), ("precision", schema.FP)):
             # If no miss has a value here, recall is 1 or unknown in all slices; the same holds for precision.
             if not ((codes >= 0) & (outcome == missing)).any():
                 continue
-            known = (codes >= 0) & ((outcome == TP) | (outcome == missing))
-            code, of_row, is_hit = codes[known], sequence[known], outcome[known] == TP
+            known = (codes >= 0) & ((outcome == schema.TP) | (outcome == missing))
+            code, of_row, is_hit = codes[known], sequence[known], outcome[known] == schema.TP
             pairs = np.unique(code * n_sequences + of_row) // n_sequences
             chosen = np.flatnonzero(np.bincount(pairs, minlength=len(labels)) >= min_sequences)
             place = np.full(len(labels), len(chosen))
             place[chosen] = np.arange(len(chosen))
             cell = of_row * (len(chosen) + 1) + place[code]
             n_rows, n_hits = (
-                added_at(cell, weights, n_sequences * (len(chosen) + 1)).reshape(n_sequences, -1)
+                arrays.added_at(cell, weights, n_sequences * (len(chosen) + 1)).reshape(n_sequences, -1)
                 for weights in (None, is_hit)
             )
             yield Slices(
@@ -411,18 +408,18 @@ def flip_tests(contributions: np.ndarray, confidence: float, seed: int) -> FlipT
     observed = np.abs(contributions.sum(axis=0))
     least = observed * (1 - BLUR)
     n_as_large, unit, largest = np.ones(n_sums), np.zeros(n_sums), np.zeros(FLIPS + 1)
-    with progress_bar(n_sums, "signs flipped", " tests") as advance:
-        for first, last in chunks(np.full(n_sums, FLIPS), NUMBERS_AT_ONCE):
+    with work.progress_bar(n_sums, "signs flipped", " tests") as advance:
+        for first, last in arrays.chunks(np.full(n_sums, FLIPS), NUMBERS_AT_ONCE):
             part = contributions[:, first:last]
             flipped = np.concatenate(
                 [observed[None, first:last], _flipped(part, bits)]
             )  # (flips, sums), observed first
             n_as_large[first:last] += np.count_nonzero(flipped[1:] >= least[first:last], axis=0)
             unit[first:last] = _units(part, np.partition(flipped, -FURTHER, axis=0)[-FURTHER])
-            largest = np.maximum(largest, share(flipped, unit[first:last], nothing=0.0).max(axis=1))
+            largest = np.maximum(largest, sequence_sums.share(flipped, unit[first:last], nothing=0.0).max(axis=1))
             advance(last - first)
     ordered = np.sort(largest)
-    p_adjusted = (len(ordered) - np.searchsorted(ordered, share(least, unit, nothing=0.0))) / len(ordered)
+    p_adjusted = (len(ordered) - np.searchsorted(ordered, sequence_sums.share(least, unit, nothing=0.0))) / len(ordered)
     quantile = ordered[len(ordered) - 1 - int((1 - confidence) * len(ordered) + BLUR)]
     return FlipTests(n_as_large / len(ordered), p_adjusted, np.where(unit > 0, quantile * unit, np.nan))
 
@@ -434,7 +431,7 @@ def _flipped(contributions: np.ndarray, bits: np.ndarray) -> np.ndarray:
     """
     n_sequences = len(contributions)
     answer = np.empty((len(bits), contributions.shape[1]))
-    for first, last in chunks(np.full(len(bits), n_sequences), NUMBERS_AT_ONCE):
+    for first, last in arrays.chunks(np.full(len(bits), n_sequences), NUMBERS_AT_ONCE):
         signs = np.unpackbits(bits[first:last], axis=1)[:, :n_sequences] * 2.0 - 1.0
         np.matmul(signs, contributions, out=answer[first:last])
     return np.abs(answer, out=answer)

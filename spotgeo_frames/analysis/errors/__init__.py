@@ -2,3 +2,7 @@
 
 In come match tables and results; out come tables of errors. It uses `certainty`, and `mistakes` uses it.
 """
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

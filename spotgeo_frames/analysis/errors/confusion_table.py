@@ -17,18 +17,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...matching.greedy import greedy_pairs, preferred_order
-from ...matching.pairs import Pairs
-from ...scoring.ap.detections import similar_of_any_category
-from ...scoring.ap.evaluate import Matched
-from ...scoring.ap.result import AveragePrecision
-from ...support.errors import InputError
-from ...tables.table_kinds import same_kind_as
+from ...matching import Pairs, greedy
+from ...scoring import AveragePrecision, Matched, similar_of_any_category
+from ...support import InputError
+from ...tables import table_kinds
 
 COLUMNS = ["truth_category", "predicted_category"]
 
 
-@same_kind_as("result")
+@table_kinds.same_kind_as("result")
 def confusion(
     result: AveragePrecision, threshold: float = 0.5, *, score_threshold: float | None = None
 ) -> pd.DataFrame:
@@ -124,8 +121,8 @@ def _pairs(matched: Matched, threshold: float, enough: np.ndarray) -> Pairs:
     by_score = detections.by_score
     place = np.argsort(by_score)
     pairs = pairs._replace(prediction=place[pairs.prediction])
-    pairs = pairs.take(preferred_order(pairs, ~counts))
-    pairs = pairs.take(greedy_pairs(pairs, detections.is_crowd))
+    pairs = pairs.take(greedy.preferred_order(pairs, ~counts))
+    pairs = pairs.take(greedy.greedy_pairs(pairs, detections.is_crowd))
     return pairs._replace(prediction=by_score[pairs.prediction])
 
 

@@ -8,19 +8,11 @@ counts; tracks and poses are evaluated again.
 import numpy as np
 import pandas as pd
 
-from ...geometries.registered import Measure
-from ...scoring.ap.result import AveragePrecision
-from ...scoring.match_sums import row_sums
-from ...scoring.registry import METRICS, defined, values_of
-from ...scoring.row_counts import warn_of_doubled
-from ...support.errors import InputError
-from ...support.pandas_tables import TEXT
-from ...tables.checks import check_matches
-from ...tables.table_kinds import CALLER, same_kind_as
-from ...tables.schema import FN, FP, measure_of
-from ...tables.table import Table
-from ...tracking.poses import PoseResult
-from ...tracking.tracks import TrackResult
+from ...geometries import Measure
+from ...scoring import AveragePrecision, match_sums, registry, row_counts
+from ...support import InputError, pandas_tables
+from ...tables import Table, checks, schema, table_kinds
+from ...tracking import PoseResult, TrackResult
 from .detection_costs import detection_costs
 from .error_kinds import KIND_TYPE, KINDS, possible_kinds
 from .track_costs import track_costs
@@ -29,7 +21,7 @@ from .track_costs import track_costs
 COSTED = ["f1", "mse"]
 
 
-@same_kind_as("x")
+@table_kinds.same_kind_as("x")
 def error_costs(
     x: Table | TrackResult | PoseResult | AveragePrecision,
     *,
@@ -150,30 +142,32 @@ def error_costs(
 
 def _match_costs(diagnosed: Table) -> pd.DataFrame:
     """The costs of the kinds in a table of `diagnose`, from its counts."""
-    table = check_matches(diagnosed)
+    table = checks.check_matches(diagnosed)
     if "kind" not in table or not table["kind"].dropna().isin(KINDS).all():
         problem = "is missing" if "kind" not in table else f"holds others than {', '.join(KINDS)}"
         raise InputError(f"error_costs: column kind {problem}; pass what diagnose(), track() or pose() returned")
     outcome, kind = table["outcome"].array.codes, table["kind"].astype(KIND_TYPE).array.codes
     possible = [KINDS.index(name) for name in possible_kinds(table)]
     corrected = [kind == code for code in possible] + [kind >= 0]
-    n_misses, n_alarms = (np.array([(outcome[rows] == missing).sum() for rows in corrected]) for missing in (FN, FP))
+    n_misses, n_alarms = (
+        np.array([(outcome[rows] == missing).sum() for rows in corrected]) for missing in (schema.FN, schema.FP)
+    )
     error = np.nan_to_num(table["squared_error"].to_numpy(np.float64))
-    warn_of_doubled(table, "error_costs", CALLER + 2)
-    now = row_sums(table, np.zeros(len(table), np.int64), 1)
+    row_counts.warn_of_doubled(table, "error_costs", table_kinds.CALLER + 2)
+    now = match_sums.row_sums(table, np.zeros(len(table), np.int64), 1)
     sums = {name: np.repeat(values, len(corrected)) for name, values in now.items()}
     sums["tp"] += n_misses
     sums["fn"] -= n_misses
     sums["fp"] -= n_alarms
     sums["squared_error"] -= [error[rows].sum() for rows in corrected]
     columns = {"kind": [*(KINDS[code] for code in possible), "all"], "n_misses": n_misses, "n_false_alarms": n_alarms}
-    by_similarity = measure_of(table) == "similarity"
-    costed = defined(COSTED, by_similarity)
-    before, after = (values_of(values, costed, by_similarity) for values in (now, sums))
+    by_similarity = schema.measure_of(table) == "similarity"
+    costed = registry.defined(COSTED, by_similarity)
+    before, after = (registry.values_of(values, costed, by_similarity) for values in (now, sums))
     for name in costed:
-        sign = 1 if METRICS[name].higher_is_better else -1
+        sign = 1 if registry.METRICS[name].higher_is_better else -1
         gain = sign * (after[name] - before[name]) + 0.0  # which makes -0.0, of no change, 0.0
         columns |= {name: after[name], f"{name}_gain": gain}
-    answer = pd.DataFrame(columns).astype({"kind": TEXT})
+    answer = pd.DataFrame(columns).astype({"kind": pandas_tables.TEXT})
     answer.attrs = table.attrs
     return answer

@@ -10,12 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...matching.pairs import Pairs
-from ...scoring.ap.curves import RECALLS, Scope, averages_of
-from ...scoring.ap.evaluate import Matched
-from ...scoring.ap.numbers import limits_of
-from ...scoring.ap.result import AveragePrecision
-from ...support.pandas_tables import TEXT
+from ...matching import Pairs
+from ...scoring import RECALLS, AveragePrecision, Matched, Scope, averages_of, limits_of
+from ...support import pandas_tables
 from .detection_errors import KINDS, LOST, DetectionErrors, errors_at, kinds_of, nearest_truths
 
 # The rows of the result besides the kinds: all missed truths, all false alarms, and all kinds.
@@ -67,7 +64,7 @@ def detection_costs(result: AveragePrecision) -> pd.DataFrame:
         columns |= {column: of_rows[1:], f"{column}_gain": of_rows[1:] - of_rows[0] + 0.0}  # no -0.0
     tide = 100 * np.array([_ap(matched, _left(matched, places, errors[0], name), as_tide=True) for name in rows])
     columns["dAP"] = tide[1:] - tide[0] + 0.0
-    answer = pd.DataFrame({"kind": names} | columns).astype({"kind": TEXT})
+    answer = pd.DataFrame({"kind": names} | columns).astype({"kind": pandas_tables.TEXT})
     answer.attrs = matched.notes
     return answer
 

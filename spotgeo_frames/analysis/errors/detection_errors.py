@@ -19,13 +19,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...matching.pairs import Pairs
-from ...scoring.ap.detections import Detections, similar_of_any_category
-from ...scoring.ap.evaluate import Matched
-from ...scoring.ap.result import AveragePrecision
-from ...scoring.ap.tables import match_tables
-from ...tables.checks import check_matches
-from ...tables.schema import FN, FP, TP
+from ...matching import Pairs
+from ...scoring import AveragePrecision, Detections, Matched, match_tables, similar_of_any_category
+from ...tables import checks, schema
 
 KINDS = ["lost", "mislocated", "confused", "confused_and_mislocated", "duplicate", "background"]
 LOST, MISLOCATED, CONFUSED, CONFUSED_AND_MISLOCATED, DUPLICATE, BACKGROUND = range(len(KINDS))
@@ -139,7 +135,10 @@ def diagnosed(result: AveragePrecision, position: int, least: float) -> pd.DataF
     kind, similarity = np.full(len(table), -1), np.full(len(table), np.nan)
 
     # Rows of truths, and those of detections without one, stand in the order of their sides.
-    truth_rows, alarm_rows = np.flatnonzero(np.isin(outcome, [TP, FN])), np.flatnonzero(outcome == FP)
+    truth_rows, alarm_rows = (
+        np.flatnonzero(np.isin(outcome, [schema.TP, schema.FN])),
+        np.flatnonzero(outcome == schema.FP),
+    )
     stands = np.flatnonzero(errors.stands_for >= 0)
     kind[truth_rows] = errors.truth_kind
     similarity[truth_rows[errors.stands_for[stands]]] = errors.similarity[stands]
@@ -155,7 +154,7 @@ def diagnosed(result: AveragePrecision, position: int, least: float) -> pd.DataF
     table["kind"] = pd.Categorical.from_codes(codes[kind], dtype=pd.CategoricalDtype(possible))
     table["pair_similarity"] = similarity
     table.attrs |= {"least_similarity": least}
-    return check_matches(table).reset_index(drop=True)
+    return checks.check_matches(table).reset_index(drop=True)
 
 
 def kinds_of(matched: Matched) -> list[str]:

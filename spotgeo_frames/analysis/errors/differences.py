@@ -14,31 +14,18 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from ...geometries.poses import pose_columns
-from ...geometries.registered import Measure
-from ...matching.alignment import align, without_categories
-from ...matching.matcher import assigned
-from ...matching.noted_rule import check_measured, noted_rule, rule_notes, shared_notes
-from ...matching.rule import Compared, Rule
-from ...matching.words import asked_of_matches
-from ...scoring.row_counts import warn_of_doubled
-from ...support.arrays import locate, ordinals, pack
-from ...support.errors import InputError
-from ...tables.annotations import Annotations
-from ...tables.checks import check_matches, decoded
-from ...tables.columns import as_numbers
-from ...tables.table_kinds import same_kind_as
-from ...tables.match_sides import sides_of
-from ...tables.messages import missing
-from ...tables.schema import FILE_ORDER, FN, FP, SIDE_PREFIXES, TP, frame_columns
-from ...tables.table import Table
-from ..certainty.submissions import truth_differences
+from ...geometries import Measure, pose_columns
+from ...matching import Compared, Rule, alignment, asked_of_matches, matcher, noted_rule
+from ...scoring import row_counts
+from ...support import InputError, arrays
+from ...tables import Annotations, Table, as_numbers, checks, messages, schema, sides_of, table_kinds
+from ..certainty import truth_differences
 
 CHANGES = ["gained", "lost", "new false alarm", "false alarm gone"]
 GAINED, LOST, NEW, GONE = range(len(CHANGES))
 
 
-@same_kind_as("before")
+@table_kinds.same_kind_as("before")
 def changes(
     before: Table,
     after: Table,
@@ -95,19 +82,24 @@ def changes(
     2  false alarm gone          <NA>         60.0
     3   new false alarm          <NA>         40.0
     """
-    tables = {"before": check_matches(before, "changes: before"), "after": check_matches(after, "changes: after")}
+    tables = {
+        "before": checks.check_matches(before, "changes: before"),
+        "after": checks.check_matches(after, "changes: after"),
+    }
     problems = [*truth_differences("changes", tables), *_rule_differences(tables)]
     if problems:
         raise InputError(problems)
     first, second = tables.values()
     words = asked_of_matches(tau, None, similarity, threshold, sigmas, distance)
-    noted = "before" if rule_notes(first) else "after"  # either may have lost its notes in another library
-    rule = noted_rule(tables[noted], words, name=f"changes: {noted}")
+    noted = "before" if noted_rule.rule_notes(first) else "after"  # either may have lost its notes in another library
+    rule = noted_rule.noted_rule(tables[noted], words, name=f"changes: {noted}")
     for name, table in tables.items():
-        check_measured(table, rule, f"changes: {name}")
-        warn_of_doubled(table, f"changes: {name}")
+        noted_rule.check_measured(table, rule, f"changes: {name}")
+        row_counts.warn_of_doubled(table, f"changes: {name}")
     truths = _truth_rows(first, second)
-    found = [table["outcome"].array.codes[rows] == TP for table, rows in zip(tables.values(), truths, strict=True)]
+    found = [
+        table["outcome"].array.codes[rows] == schema.TP for table, rows in zip(tables.values(), truths, strict=True)
+    ]
     gained, lost = np.flatnonzero(found[1] & ~found[0]), np.flatnonzero(found[0] & ~found[1])
     gone, new = _unmatched_alarms(first, second, rule)
     rows = [truths[1][gained], truths[0][lost], new, gone]
@@ -121,15 +113,17 @@ def changes(
     at = names.index("outcome") + 1
     together = together.assign(change=kinds)[[*names[:at], "change", *names[at:]]]
     group = np.array([0, 0, 2, 1])[change]
-    order = np.lexsort([place, group, *(ordinals([together[name]])[0][0] for name in frame_columns(first)[::-1])])
+    order = np.lexsort(
+        [place, group, *(arrays.ordinals([together[name]])[0][0] for name in schema.frame_columns(first)[::-1])]
+    )
     answer = together.take(order).reset_index(drop=True)
-    answer.attrs = shared_notes(tables[noted])
+    answer.attrs = noted_rule.shared_notes(tables[noted])
     return answer
 
 
 def _rule_differences(tables: Mapping[str, pd.DataFrame]) -> list[str]:
     """A text if the notes of both tables tell their rule, and the rules differ."""
-    notes = [rule_notes(table) for table in tables.values()]
+    notes = [noted_rule.rule_notes(table) for table in tables.values()]
     if not all(notes) or notes[0] == notes[1]:
         return []
     told = (", ".join(f"{name} {value}" for name, value in noted.items()) for noted in notes)
@@ -141,22 +135,23 @@ def _truth_rows(before: pd.DataFrame, after: pd.DataFrame) -> tuple[np.ndarray, 
     tables = before, after
     for table in tables:
         if "truth_object" not in table:
-            raise InputError(missing("changes: match table", "truth_object", table.columns, "match() adds it"))
-    rows = [np.flatnonzero(np.isin(table["outcome"].array.codes, [TP, FN])) for table in tables]
-    key = [*frame_columns(before), "truth_object"]
+            raise InputError(messages.missing("changes: match table", "truth_object", table.columns, "match() adds it"))
+    rows = [np.flatnonzero(np.isin(table["outcome"].array.codes, [schema.TP, schema.FN])) for table in tables]
+    key = [*schema.frame_columns(before), "truth_object"]
     numbered = [
-        ordinals([decoded(table[name]).take(taken) for table, taken in zip(tables, rows, strict=True)]) for name in key
+        arrays.ordinals([checks.decoded(table[name]).take(taken) for table, taken in zip(tables, rows, strict=True)])
+        for name in key
     ]
-    keys = [pack([codes[side] for codes, _ in numbered], [span for _, span in numbered]) for side in (0, 1)]
+    keys = [arrays.pack([codes[side] for codes, _ in numbered], [span for _, span in numbered]) for side in (0, 1)]
     order = np.argsort(keys[1], kind="stable")
-    return rows[0], rows[1][order[locate(keys[1][order], keys[0])]]
+    return rows[0], rows[1][order[arrays.locate(keys[1][order], keys[0])]]
 
 
 def _unmatched_alarms(before: pd.DataFrame, after: pd.DataFrame, rule: Rule) -> tuple[np.ndarray, np.ndarray]:
     """The rows of the false alarms of each table that match none of the other."""
     sides = [sides_of(table, rule.measured_columns) for table in (before, after)]
     false = [
-        table["outcome"].array.codes[side.predicted_rows] == FP
+        table["outcome"].array.codes[side.predicted_rows] == schema.FP
         for table, side in zip((before, after), sides, strict=True)
     ]
     rows = [side.predicted_rows[alarms] for side, alarms in zip(sides, false, strict=True)]
@@ -168,8 +163,8 @@ def _unmatched_alarms(before: pd.DataFrame, after: pd.DataFrame, rule: Rule) -> 
         alarms[0] = alarms[0].assign(area=_areas(alarms[0], truths, rule))
     if rule.pair_measure == "head_sizes":
         alarms[0] = alarms[0].assign(head_size=_head_sizes(alarms[0], truths))
-    aligned = align(Annotations(alarms[0]), Annotations(alarms[1]), may_be_disjoint=True)
-    pairs = assigned(Compared(aligned, rule.near(aligned)), rule)
+    aligned = alignment.align(Annotations(alarms[0]), Annotations(alarms[1]), may_be_disjoint=True)
+    pairs = matcher.assigned(Compared(aligned, rule.near(aligned)), rule)
     matched = rows[0][aligned.truth.row[pairs.truth]], rows[1][aligned.predictions.row[pairs.prediction]]
     gone, new = (np.setdiff1d(of_side, taken) for of_side, taken in zip(rows, matched, strict=True))
     return _without_same((before, after), (gone, new), rule)
@@ -179,17 +174,17 @@ def _without_same(
     tables: tuple[pd.DataFrame, pd.DataFrame], rows: tuple[np.ndarray, np.ndarray], rule: Rule
 ) -> tuple[np.ndarray, np.ndarray]:
     """The rows of false alarms of each table without those that are in both: boxes without area overlap nothing."""
-    prefix = SIDE_PREFIXES[1]
+    prefix = schema.SIDE_PREFIXES[1]
     shared = [str(name) for name in tables[0] if name in tables[1] and str(name).startswith(prefix)]
     if rule.measured_columns is None:
-        apart = {f"{prefix}object", f"{prefix}score", FILE_ORDER}
+        apart = {f"{prefix}object", f"{prefix}score", schema.FILE_ORDER}
         columns = [name for name in shared if name not in apart and is_numeric_dtype(tables[0][name].dtype)]
     else:
         columns = [name for name in shared if name.removeprefix(prefix) in rule.measured_columns]
-    key = [*frame_columns(tables[0]), *columns]
+    key = [*schema.frame_columns(tables[0]), *columns]
     sides = [table[key].take(of_table) for table, of_table in zip(tables, rows, strict=True)]
-    numbered = [ordinals([decoded(side[name]) for side in sides]) for name in key]
-    codes = [pack([of_side[at] for of_side, _ in numbered], [span for _, span in numbered]) for at in (0, 1)]
+    numbered = [arrays.ordinals([checks.decoded(side[name]) for side in sides]) for name in key]
+    codes = [arrays.pack([of_side[at] for of_side, _ in numbered], [span for _, span in numbered]) for at in (0, 1)]
     # Of several that are the same, as many are left out as the other table has.
     times = [pd.MultiIndex.from_arrays([of, pd.Series(of).groupby(of).cumcount()]) for of in codes]
     return rows[0][~times[0].isin(times[1])], rows[1][~times[1].isin(times[0])]
@@ -218,8 +213,8 @@ def _head_sizes(alarms: pd.DataFrame, truths: pd.DataFrame) -> np.ndarray:
 
 def _of_nearest(alarms: pd.DataFrame, truths: pd.DataFrame, column: str) -> np.ndarray:
     """The value that the nearest truth of its frame has in a column, for each false alarm; null without any."""
-    aligned = align(Annotations(truths), Annotations(alarms), may_be_disjoint=True)
-    pairs = Rule("distance", np.inf).near_pairs(without_categories(aligned))
+    aligned = alignment.align(Annotations(truths), Annotations(alarms), may_be_disjoint=True)
+    pairs = Rule("distance", np.inf).near_pairs(alignment.without_categories(aligned))
     pairs = pairs.take(np.lexsort([pairs.measure, pairs.prediction]))
     nearest = pairs.take(np.flatnonzero(np.diff(pairs.prediction, prepend=-1)))
     values = np.full(len(alarms), np.nan)

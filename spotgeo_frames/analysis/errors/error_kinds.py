@@ -28,22 +28,21 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...geometries.registered import Measure
-from ...matching.alignment import Aligned, align, without_categories
-from ...matching.assignment import Entries, assign
-from ...matching.noted_rule import noted_rule
-from ...matching.pairs import Pairs, same_category
-from ...matching.rule import Rule
-from ...matching.words import asked_of_matches
-from ...scoring.ap.numbers import shown_position
-from ...scoring.ap.result import AveragePrecision
-from ...scoring.row_counts import warn_of_doubled
-from ...support.errors import InputError
-from ...tables.checks import check_matches
-from ...tables.table_kinds import same_kind_as
-from ...tables.match_sides import sides_of
-from ...tables.schema import FN, FP, is_of_precision
-from ...tables.table import Table
+from ...geometries import Measure
+from ...matching import (
+    Aligned,
+    Entries,
+    Pairs,
+    Rule,
+    alignment,
+    asked_of_matches,
+    assignment,
+    noted_rule,
+    same_category,
+)
+from ...scoring import AveragePrecision, row_counts, shown_position
+from ...support import InputError
+from ...tables import Table, checks, schema, sides_of, table_kinds
 from .detection_errors import LEAST_SIMILARITY, diagnosed
 
 KINDS = [
@@ -81,7 +80,7 @@ class ErrorKinds(NamedTuple):
     measure: np.ndarray
 
 
-@same_kind_as("matches")
+@table_kinds.same_kind_as("matches")
 def diagnose(
     matches: Table | AveragePrecision,
     reach: float | None = None,
@@ -181,11 +180,11 @@ def diagnose(
         least = LEAST_SIMILARITY if least_similarity is None else least_similarity
         _check_least(least, float(matches.matched.thresholds[position]))
         return diagnosed(matches, position, least)
-    table = check_matches(matches, by_groups=True)
-    if is_of_precision(table.columns):
+    table = checks.check_matches(matches, by_groups=True)
+    if schema.is_of_precision(table.columns):
         raise InputError("diagnose: give what average_precision() returned, instead of its matches")
-    warn_of_doubled(table, "diagnose")
-    rule = noted_rule(table, asked_of_matches(tau, None, similarity, threshold, sigmas, distance))
+    row_counts.warn_of_doubled(table, "diagnose")
+    rule = noted_rule.noted_rule(table, asked_of_matches(tau, None, similarity, threshold, sigmas, distance))
     farthest, notes = _farthest(rule, reach, least_similarity)
     kinds = kinds_of_errors(table, rule, farthest)
     possible = possible_kinds(table)
@@ -203,17 +202,21 @@ def kinds_of_errors(table: pd.DataFrame, rule: Rule, farthest: float | None = No
     """
     farthest = _farthest(rule)[0] if farthest is None else farthest
     sides = sides_of(table, rule.measured_columns)
-    aligned = align(sides.truth, sides.predictions)
-    near = rule.near_pairs(without_categories(aligned), farthest)
+    aligned = alignment.align(sides.truth, sides.predictions)
+    near = rule.near_pairs(alignment.without_categories(aligned), farthest)
     same = same_category(aligned, near.prediction, near.truth) & np.ones(len(near.truth), bool)
     truth_rows = sides.truth_rows[aligned.truth.row]
     predicted_rows = sides.predicted_rows[aligned.predictions.row]
     truth_row, predicted_row = truth_rows[near.truth], predicted_rows[near.prediction]
 
     outcome = table["outcome"].array.codes
-    close, missed, false = rule.is_near(near.measure), outcome[truth_row] == FN, outcome[predicted_row] == FP
+    close, missed, false = (
+        rule.is_near(near.measure),
+        outcome[truth_row] == schema.FN,
+        outcome[predicted_row] == schema.FP,
+    )
     kind = np.full(len(table), -1)
-    kind[outcome == FN], kind[outcome == FP] = LOST, BACKGROUND
+    kind[outcome == schema.FN], kind[outcome == schema.FP] = LOST, BACKGROUND
     kind[truth_row[close & ~same & missed]] = CONFUSED
     kind[predicted_row[close & ~same & false]] = CONFUSED
     kind[truth_row[close & same & missed & ~false]] = TAKEN
@@ -278,4 +281,4 @@ def _paired(pairs: Pairs, aligned: Aligned, rule: Rule, farthest: float) -> np.n
     """Marks the pairs of the best one-to-one assignment of each frame: as many as possible, then the nearest."""
     starts = aligned.predictions.starts, aligned.truth.starts
     entries = Entries(pairs.prediction, pairs.truth, rule.cost(pairs.measure), *starts, aligned.names_from(0))
-    return assign(entries, 1.0 if rule.pair_measure == "similarity" else farthest)
+    return assignment.assign(entries, 1.0 if rule.pair_measure == "similarity" else farthest)

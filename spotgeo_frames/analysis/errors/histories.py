@@ -7,16 +7,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...matching.layout import EVENTS, SWITCH
-from ...scoring.row_counts import warn_of_doubled
-from ...support.arrays import added_at, grouped, ordinals, pack, row_keys, stable_order
-from ...support.errors import InputError
-from ...support.pandas_tables import TEXT
-from ...tables.checks import check_matches
-from ...tables.table_kinds import same_kind_as
-from ...tables.messages import missing
-from ...tables.schema import FN, SIDE_PREFIXES, TP, frame_columns, measure_of
-from ...tables.table import Table
+from ...matching import layout
+from ...scoring import row_counts
+from ...support import InputError, arrays, pandas_tables
+from ...tables import Table, checks, messages, schema, table_kinds
 
 HISTORY_TYPE = pd.CategoricalDtype(["always found", "found in part", "flickers", "never found"])
 
@@ -41,7 +35,7 @@ class ObjectRows(NamedTuple):
     frame: np.ndarray
 
 
-@same_kind_as("matches")
+@table_kinds.same_kind_as("matches")
 def object_summary(matches: Table, *, identity: str | None = None) -> pd.DataFrame:
     """Summarizes the history of each true object: in which of its frames it was found.
 
@@ -86,23 +80,23 @@ def object_summary(matches: Table, *, identity: str | None = None) -> pd.DataFra
        sequence  object  n_found pattern  longest_gap   history
     0         1       1        3    1101            1  flickers
     """
-    table = check_matches(matches)
-    warn_of_doubled(table, "object_summary")
+    table = checks.check_matches(matches)
+    row_counts.warn_of_doubled(table, "object_summary")
     name = "object_summary: matches"
     truth = identity_columns(table, identity, name).truth
     rows, of_row, first, _ = object_rows(table, truth, name)
-    found = table["outcome"].array.codes[rows] == TP
-    n_frames, n_found = np.bincount(of_row), added_at(of_row, found)
+    found = table["outcome"].array.codes[rows] == schema.TP
+    n_frames, n_found = np.bincount(of_row), arrays.added_at(of_row, found)
     changes = np.diff(found, prepend=False) & (np.diff(of_row, prepend=-1) == 0)
-    n_changes = added_at(of_row, changes).astype(np.int64)
-    measure = measure_of(table)
+    n_changes = arrays.added_at(of_row, changes).astype(np.int64)
+    measure = schema.measure_of(table)
     near = np.nan_to_num(table[measure].to_numpy(np.float64)[rows])
     with np.errstate(invalid="ignore"):
-        mean = added_at(of_row, near) / n_found
+        mean = arrays.added_at(of_row, near) / n_found
     history = np.select([n_found == n_frames, n_found == 0, n_changes > 1], [0, 3, 2], 1)
     key = [*_group(table), truth]
     answer = table[key].take(rows[first]).reset_index(drop=True).rename(columns={truth: "object"})
-    events = {"n_switches": added_at(of_row, switches(table)[rows]).astype(np.int64)} if "event" in table else {}
+    events = {"n_switches": arrays.added_at(of_row, switches(table)[rows]).astype(np.int64)} if "event" in table else {}
     answer = answer.assign(
         n_frames=n_frames,
         n_found=n_found.astype(np.int64),
@@ -124,10 +118,10 @@ def identity_columns(table: pd.DataFrame, identity: str | None, name: str) -> Id
     A side that lacks such a column has `object`. Raises InputError, which calls the table `name`, if both sides do.
     """
     column = identity or table.attrs.get("identity") or "object"
-    named = [f"{prefix}{column}" for prefix in SIDE_PREFIXES]
+    named = [f"{prefix}{column}" for prefix in schema.SIDE_PREFIXES]
     if column != "object" and not any(name in table for name in named):
         raise InputError(f"{name}: it has neither {' nor '.join(named)}, which identity={column!r} needs")
-    objects = [f"{prefix}object" for prefix in SIDE_PREFIXES]
+    objects = [f"{prefix}object" for prefix in schema.SIDE_PREFIXES]
     return IdentityColumns(*(own if own in table else other for own, other in zip(named, objects, strict=True)))
 
 
@@ -138,18 +132,18 @@ def object_rows(table: pd.DataFrame, identity: str, name: str) -> ObjectRows:
     missing, or if an object occurs in a frame more than once.
     """
     if identity not in table:
-        raise InputError(missing(name, identity, table.columns, "match() adds it"))
-    frame, first_of_frame = grouped(row_keys(table, frame_columns(table)))
+        raise InputError(messages.missing(name, identity, table.columns, "match() adds it"))
+    frame, first_of_frame = arrays.grouped(arrays.row_keys(table, schema.frame_columns(table)))
     # A name means one object within these columns, which are known for each row from those of each frame.
-    of_frames = [column for column in _group(table) if column in frame_columns(table)]
-    group, first_of_group = grouped(row_keys(table[of_frames].take(first_of_frame), of_frames))
-    rows = np.flatnonzero(np.isin(table["outcome"].array.codes, [TP, FN]))
-    rows = rows[stable_order(frame[rows], len(first_of_frame))]
+    of_frames = [column for column in _group(table) if column in schema.frame_columns(table)]
+    group, first_of_group = arrays.grouped(arrays.row_keys(table[of_frames].take(first_of_frame), of_frames))
+    rows = np.flatnonzero(np.isin(table["outcome"].array.codes, [schema.TP, schema.FN]))
+    rows = rows[arrays.stable_order(frame[rows], len(first_of_frame))]
     of_rows = [*(column for column in _group(table) if column not in of_frames), identity]
-    numbered = [ordinals([table[column].array.take(rows)]) for column in of_rows]
+    numbered = [arrays.ordinals([table[column].array.take(rows)]) for column in of_rows]
     codes, spans = [of_row for [of_row], _ in numbered], [span for _, span in numbered]
-    objects, first = grouped(pack([group[frame[rows]], *codes], [len(first_of_group), *spans]))
-    order = stable_order(objects, len(first))
+    objects, first = arrays.grouped(arrays.pack([group[frame[rows]], *codes], [len(first_of_group), *spans]))
+    order = arrays.stable_order(objects, len(first))
     rows, objects = rows[order], objects[order]
     if np.any((np.diff(objects) == 0) & (np.diff(frame[rows]) == 0)):
         problem = f"column {identity}: a name is in a frame more than once; it has to be unique within its frame"
@@ -159,7 +153,7 @@ def object_rows(table: pd.DataFrame, identity: str, name: str) -> ObjectRows:
 
 def switches(table: pd.DataFrame) -> np.ndarray:
     """Marks the rows of a match table of tracks whose `event` is "switch"."""
-    return (table["event"] == EVENTS[SWITCH]).to_numpy(bool, na_value=False)
+    return (table["event"] == layout.EVENTS[layout.SWITCH]).to_numpy(bool, na_value=False)
 
 
 def _group(table: pd.DataFrame) -> list[str]:
@@ -172,7 +166,7 @@ def _patterns(found: np.ndarray, first: np.ndarray) -> pd.Series:
     """Writes the pattern of each object, a string of 0 and 1; the rows of an object begin at its place in `first`."""
     marks = pa.array(["0", "1"]).take(pa.array(found.view(np.int8)))
     marks_of_objects = pa.LargeListArray.from_arrays(np.append(first, len(found)), marks)
-    return pd.Series(pc.binary_join(marks_of_objects, ""), dtype=TEXT)
+    return pd.Series(pc.binary_join(marks_of_objects, ""), dtype=pandas_tables.TEXT)
 
 
 def _longest_gaps(found: np.ndarray, of_row: np.ndarray, n_objects: int) -> np.ndarray:

@@ -9,29 +9,21 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...geometries.facts import difference
-from ...geometries.points import centres, point_distance
-from ...matching.pairs import PAIRS_AT_ONCE
-from ...scoring.sequence_sums import evaluable
-from ...support.arrays import chunks, ordinals, ranges
-from ...support.errors import InputError
-from ...tables.checks import check_matches
-from ...tables.table_kinds import same_kind_as
-from ...tables.match_sides import check_coordinates
-from ...tables.messages import first_keys, missing
-from ...tables.schema import PREFIXES, SIDE_PREFIXES, TP, frame_columns
-from ...tables.table import Table
-from ...tracking.poses import PoseResult
-from ...tracking.tracks import TrackResult
+from ...geometries import centres, difference, point_distance
+from ...matching import PAIRS_AT_ONCE
+from ...scoring import sequence_sums
+from ...support import InputError, arrays
+from ...tables import Table, check_coordinates, checks, messages, schema, table_kinds
+from ...tracking import PoseResult, TrackResult
 from .histories import IdentityColumns, ObjectRows, identity_columns, object_rows, switches
 
 BREAK_TYPE = pd.CategoricalDtype(["switch", "gap"])
 SWITCH, GAP = range(len(BREAK_TYPE.categories))
 NAME = "identity_breaks: matches"
-CARRIED = tuple(PREFIXES[side] for side in ("truth", "sequences", "frames"))
+CARRIED = tuple(schema.PREFIXES[side] for side in ("truth", "sequences", "frames"))
 
 
-@same_kind_as("x")
+@table_kinds.same_kind_as("x")
 def identity_breaks(x: TrackResult | PoseResult | Table, *, identity: str | None = None) -> pd.DataFrame:
     """Lists where tracks of true objects broke: each switch to another predicted identity, and each gap.
 
@@ -91,22 +83,22 @@ def identity_breaks(x: TrackResult | PoseResult | Table, *, identity: str | None
     0      3             7     gap                 1                2    1
     1      4             7  switch                 1                2    1
     """
-    table = check_matches(evaluable(x, NAME).matches, NAME)
+    table = checks.check_matches(sequence_sums.evaluable(x, NAME).matches, NAME)
     why = "give what track() or pose() returned, or its table matches"
     check_coordinates(table, ["truth"])
     names = identity_columns(table, identity, NAME)
     for column in ("event", "similarity", *names):
         if column not in table:
-            raise InputError(missing(NAME, column, table.columns, why))
+            raise InputError(messages.missing(NAME, column, table.columns, why))
     truths = object_rows(table, names.truth, NAME)
-    [predicted], _ = ordinals([table[names.predicted].array])
+    [predicted], _ = arrays.ordinals([table[names.predicted].array])
     breaks = _breaks(table, truths, predicted)
     _check_events(table, breaks, names)
     nearest, taker = _other_truths(table, truths, predicted, breaks)
     identities = table[names.truth].reset_index(drop=True)
     identities = identities.astype("Int64") if identities.dtype.kind in "iu" else identities
     columns = {
-        **{name: table[name].array.take(breaks.row) for name in frame_columns(table)},
+        **{name: table[name].array.take(breaks.row) for name in schema.frame_columns(table)},
         "truth_object": identities.array.take(breaks.row),
         "break": pd.Categorical.from_codes(breaks.kind, dtype=BREAK_TYPE),
         "predicted_before": table[names.predicted].array.take(breaks.before),
@@ -138,7 +130,7 @@ class _Breaks(NamedTuple):
 
 def _breaks(table: pd.DataFrame, truths: ObjectRows, predicted: np.ndarray) -> _Breaks:
     """The breaks in the order of frames; `predicted` is the predicted identity of each row as an integer."""
-    found = np.flatnonzero(table["outcome"].array.codes[truths.rows] == TP)
+    found = np.flatnonzero(table["outcome"].array.codes[truths.rows] == schema.TP)
     matched = truths.rows[found]
     # Of each match and the next: whether both are of one truth, and how often it is missed between them.
     again, n_missed = np.diff(truths.objects[found]) == 0, np.diff(found) - 1
@@ -158,7 +150,7 @@ def _check_events(table: pd.DataFrame, breaks: _Breaks, names: IdentityColumns) 
     if wrong.any():
         problem = f"its switches are not those of {names.truth} and {names.predicted}"
         hint = "give all rows of each sequence, and identity= if track() or pose() was called with it"
-        where = first_keys(table, wrong, frame_columns(table))
+        where = messages.first_keys(table, wrong, schema.frame_columns(table))
         raise InputError(f"{NAME}: column event: {problem}; {hint}: {where}")
 
 
@@ -174,11 +166,11 @@ def _other_truths(
     in_break[frame[breaks.row]] = True
     rows = truths.rows[in_break[frame[truths.rows]]]
     rows = rows[np.argsort(frame[rows], kind="stable")]
-    x, y = centres(table, SIDE_PREFIXES[0])
+    x, y = centres(table, schema.SIDE_PREFIXES[0])
     first, last = (np.searchsorted(frame[rows], frame[breaks.row], side) for side in ("left", "right"))
     nearest, taker = np.full(len(first), np.nan), np.full(len(first), -1)
-    for start, end in chunks(last - first, PAIRS_AT_ONCE):
-        pair, member = ranges(first[start:end], (last - first)[start:end])
+    for start, end in arrays.chunks(last - first, PAIRS_AT_ONCE):
+        pair, member = arrays.ranges(first[start:end], (last - first)[start:end])
         pair += start
         own, other = breaks.row[pair], rows[member]
         distance = point_distance(difference(x[own], x[other]), difference(y[own], y[other]))

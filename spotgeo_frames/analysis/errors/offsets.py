@@ -15,36 +15,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...geometries.boxes import BOXES
-from ...geometries.facts import Geometry, Rows, sides_of_matches
-from ...geometries.points import POINTS, geometry_of
-from ...geometries.registered import Measure
-from ...matching.alignment import align
-from ...matching.layout import match_table
-from ...matching.matcher import assigned
-from ...matching.noted_rule import noted_rule
-from ...matching.rule import Compared, Rule
-from ...matching.words import asked_of_matches
-from ...scoring.match_sums import Groups, group_rows, match_sums, row_sums
-from ...scoring.one_sided import one_sided_text
-from ...scoring.registry import defined, values_of
-from ...scoring.row_counts import doubled_text
-from ...scoring.sequence_sums import NamedSums, added_rows, share
-from ...scoring.summary import summary_of
-from ...support.arrays import grouped, row_keys
-from ...support.errors import InputError
-from ...support.pandas_tables import TEXT
-from ...tables.annotations import Annotations
-from ...tables.checks import check_matches
-from ...tables.table_kinds import CALLER, same_kind_as
-from ...tables.match_sides import check_coordinates, sides_of
-from ...tables.match_tables import match_dataframe
-from ...tables.schema import SIDE_PREFIXES, TP, frame_columns
-from ...tables.selections import By
-from ...tables.table import Table
-from ..certainty.interval_tables import QUESTION
-from ..certainty.jackknife import Functions, Intervals, jackknife
-from ..certainty.resampling import check_confidence, check_labels, number_sequences
+from ...geometries import BOXES, POINTS, Geometry, Measure, Rows, geometry_of, sides_of_matches
+from ...matching import Compared, Rule, alignment, asked_of_matches, layout, matcher, noted_rule
+from ...scoring import Groups, NamedSums, match_sums, one_sided, registry, row_counts, sequence_sums, summary_of
+from ...support import InputError, arrays, pandas_tables
+from ...tables import Annotations, By, Table, check_coordinates, checks, match_dataframe, schema, sides_of, table_kinds
+from ..certainty import QUESTION, Functions, Intervals, jackknife, resampling
 
 # Functions of a geometry's offsets.
 Measured = Callable[[Rows, Rows], np.ndarray]
@@ -57,7 +33,7 @@ CORRECTED = ["f1", "mse", "loc_a"]
 ROW = "match_table_row"
 
 
-@same_kind_as("matches")
+@table_kinds.same_kind_as("matches")
 def bias(
     matches: Table,
     by: By | None = None,
@@ -132,27 +108,27 @@ def bias(
     mse_corrected     0.00
     Name: estimate, dtype: float64
     """
-    check_confidence(confidence)
-    table = check_matches(matches)
+    resampling.check_confidence(confidence)
+    table = checks.check_matches(matches)
     if not len(table):
         raise InputError("bias: the match table has no rows")
     check_coordinates(table)
     words = asked_of_matches(tau, epsilon, similarity, threshold, sigmas, distance)
-    rule = noted_rule(table, words, ("tau", "epsilon"))
+    rule = noted_rule.noted_rule(table, words, ("tau", "epsilon"))
     geometry = _geometry(table, rule)
     kind = geometry.offsets
     assert kind is not None  # the geometry of columns knows them
     parts = kind.parts
     by, by_joint = _without_joint(by) if any(parts) else (by, False)
     together = np.eye(len(parts)) if by_joint else np.ones((1, len(parts)))
-    groups = group_rows(table, by)
-    check_labels(groups.labels)
+    groups = match_sums.group_rows(table, by)
+    resampling.check_labels(groups.labels)
     found = _offsets(groups, kind.measured, together, confidence)
     offset, low, high, n_sequences = (
         values.reshape(groups.n_groups, len(together), len(kind.metrics))
         for values in (found.estimate, found.low, found.high, found.n_weighted)
     )
-    shares_frames = _share_frames(group_rows(table, by, dropna=False))
+    shares_frames = _share_frames(match_sums.group_rows(table, by, dropna=False))
     moved = None if shares_frames else kind.moved
     scores = _scores(groups, offset, moved, rule, together)
     unknown = np.full((*offset.shape[:2], len(scores)), np.nan)
@@ -161,14 +137,14 @@ def bias(
         name: np.concatenate([kind.told(values), unknown], axis=2) for name, values in (("low", low), ("high", high))
     }
     labels = {name: values.repeat(len(together)) for name, values in groups.labels.items()}
-    labels |= {"joint": pd.array(parts * groups.n_groups, dtype=TEXT)} if by_joint else {}
+    labels |= {"joint": pd.array(parts * groups.n_groups, dtype=pandas_tables.TEXT)} if by_joint else {}
     answer = _long(labels, [*kind.metrics, *scores], columns)
     answer["reason"] = _reasons(answer, n_sequences, scores, shares_frames, geometry)
     answer.attrs = table.attrs | {"question": QUESTION, "confidence": confidence}
     everything = groups.everything
-    about_rows = doubled_text(everything.table, everything.columns)
-    for text in filter(None, (one_sided_text(everything.one_sided, everything.table), about_rows)):
-        warnings.warn(f"bias: {text}", stacklevel=CALLER)
+    about_rows = row_counts.doubled_text(everything.table, everything.columns)
+    for text in filter(None, (one_sided.one_sided_text(everything.one_sided, everything.table), about_rows)):
+        warnings.warn(f"bias: {text}", stacklevel=table_kinds.CALLER)
     return answer
 
 
@@ -188,11 +164,11 @@ def _geometry(table: pd.DataFrame, rule: Rule) -> Geometry:
     """What the objects of a match table by this rule are: poses, or what the columns of both sides say."""
     if rule.geometry.assembled is not None:
         return rule.geometry
-    of_truth, of_predictions = (geometry_of(table, prefix) for prefix in SIDE_PREFIXES)
+    of_truth, of_predictions = (geometry_of(table, prefix) for prefix in schema.SIDE_PREFIXES)
     if of_truth is of_predictions and (of_truth.given is None or of_truth is rule.registered):
         return of_truth
     # By a built-in rule, rows are what this rule takes them for.
-    boxed = all(BOXES.is_of(table, prefix) for prefix in SIDE_PREFIXES)
+    boxed = all(BOXES.is_of(table, prefix) for prefix in schema.SIDE_PREFIXES)
     return BOXES if boxed else POINTS
 
 
@@ -202,29 +178,29 @@ def _offsets(groups: Groups, measured: Measured, together: np.ndarray, confidenc
     `together` (offsets, parts) marks the parts of an object that have one offset together.
     """
     table = match_dataframe(groups.table)
-    rows = np.flatnonzero(table["outcome"].array.codes == TP)
+    rows = np.flatnonzero(table["outcome"].array.codes == schema.TP)
     values = measured(*sides_of_matches(table.iloc[rows]))
     known = ~np.isnan(values)
-    sequence, n_sequences = number_sequences(table)
-    cell, first = grouped(groups.of_row[rows] * n_sequences + sequence[rows])
+    sequence, n_sequences = resampling.number_sequences(table)
+    cell, first = arrays.grouped(groups.of_row[rows] * n_sequences + sequence[rows])
     n_metrics = len(together) * values.shape[2]
     sums = {}
     for name, of_parts in (("n", known), ("sum", np.where(known, values, 0.0))):
         added = np.einsum("op,npm->nom", together, of_parts).reshape(len(rows), n_metrics)
-        sums[name] = added_rows(added, cell, len(first))
+        sums[name] = sequence_sums.added_rows(added, cell, len(first))
     unlimited = np.full(n_metrics, np.inf)
     mean = Functions(_mean, lambda sums: sums["n"], -unlimited, unlimited, np.zeros(n_metrics, bool))
-    return jackknife(sums, groups.of_row[rows][first], groups.n_groups, mean, confidence)
+    return jackknife.jackknife(sums, groups.of_row[rows][first], groups.n_groups, mean, confidence)
 
 
 def _mean(sums: NamedSums) -> np.ndarray:
-    return share(sums["sum"], sums["n"])
+    return sequence_sums.share(sums["sum"], sums["n"])
 
 
 def _share_frames(groups: Groups) -> bool:
     """Whether objects of a frame (and of a category, as only these match) belong to different groups."""
-    key = [*frame_columns(groups.table), *(["category"] if "category" in groups.table else [])]
-    frame, first = grouped(row_keys(groups.table, key))
+    key = [*schema.frame_columns(groups.table), *(["category"] if "category" in groups.table else [])]
+    frame, first = arrays.grouped(arrays.row_keys(groups.table, key))
     return bool(np.any(groups.of_row[first][frame] != groups.of_row))
 
 
@@ -235,8 +211,8 @@ def _scores(
 
     The corrected ones are null where nothing can be `moved`.
     """
-    names = defined(CORRECTED, not rule.by_distance)
-    now = summary_of(match_sums(groups))[names].to_numpy(np.float64, na_value=np.nan)
+    names = registry.defined(CORRECTED, not rule.by_distance)
+    now = summary_of(match_sums.match_sums(groups))[names].to_numpy(np.float64, na_value=np.nan)
     now = np.broadcast_to(now[:, None], (*offset.shape[:2], len(names)))
     later = np.full(now.shape, np.nan)
     if moved is not None:
@@ -260,14 +236,14 @@ def _corrected(
     values = np.empty((*offset.shape[:2], len(metrics)))
     for position, marked in enumerate(together):
         back = moved(predictions, shift[:, [position]] * marked[:, None])
-        aligned = align(truth, Annotations(back))
-        rows = [f"{prefix}{ROW}" for prefix in SIDE_PREFIXES]
-        pairs = assigned(Compared(aligned, rule.near(aligned)), rule)
-        again = match_dataframe(match_table(aligned, pairs, rule, rows))
+        aligned = alignment.align(truth, Annotations(back))
+        rows = [f"{prefix}{ROW}" for prefix in schema.SIDE_PREFIXES]
+        pairs = matcher.assigned(Compared(aligned, rule.near(aligned)), rule)
+        again = match_dataframe(layout.match_table(aligned, pairs, rule, rows))
         row = again[rows[0]].fillna(again[rows[1]])
         group = groups.of_row[row.dropna().to_numpy(np.int64)]
-        sums = row_sums(again[row.notna()], group, groups.n_groups)
-        values[:, position] = np.column_stack(list(values_of(sums, metrics, not rule.by_distance).values()))
+        sums = match_sums.row_sums(again[row.notna()], group, groups.n_groups)
+        values[:, position] = np.column_stack(list(registry.values_of(sums, metrics, not rule.by_distance).values()))
     return np.where(np.isnan(offset[..., :1]), np.nan, values)
 
 
@@ -275,7 +251,7 @@ def _long(labels: Mapping[str, Any], names: list[str], told: Mapping[str, np.nda
     """A row for each label and each name; `told` are the columns, whose values are (..., names)."""
     columns = {name: values.repeat(len(names)) for name, values in labels.items()}
     n_labels = next(iter(told.values())).size // len(names)
-    columns |= {"metric": pd.array(names * n_labels, dtype=TEXT)}
+    columns |= {"metric": pd.array(names * n_labels, dtype=pandas_tables.TEXT)}
     return pd.DataFrame(columns | {name: values.ravel() for name, values in told.items()})
 
 
@@ -301,4 +277,4 @@ def _reasons(
     text = np.full(len(answer), None, object)
     for rows, reason in reversed(reasons):
         text[rows] = reason
-    return pd.array(text, dtype=TEXT)
+    return pd.array(text, dtype=pandas_tables.TEXT)

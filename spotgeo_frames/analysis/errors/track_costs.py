@@ -8,23 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...geometries.boxes import BOXES
-from ...geometries.points import centres
-from ...geometries.registered import Measure
-from ...matching.noted_rule import is_of_poses, noted_rule, registered_of
-from ...matching.rule import Rule
-from ...matching.words import Words, asked_of_matches, asked_of_tracks, similarity_rule
-from ...support.errors import InputError
-from ...support.pandas_tables import TEXT
-from ...support.work import progress
-from ...tables.annotations import Annotations
-from ...tables.arrow import as_pandas
-from ...tables.checks import check_matches
-from ...tables.match_sides import MatchSides, sides_of
-from ...tables.schema import FN, FP, FRAME_KEY, PREFIXES, TP
-from ...tracking.metrics.clear import THRESHOLD
-from ...tracking.poses import PoseResult, pose
-from ...tracking.tracks import TrackResult, track
+from ...geometries import BOXES, Measure, centres
+from ...matching import Rule, Words, asked_of_matches, asked_of_tracks, noted_rule, similarity_rule
+from ...support import InputError, pandas_tables, work
+from ...tables import Annotations, MatchSides, arrow, checks, schema, sides_of
+from ...tracking import THRESHOLD, PoseResult, TrackResult, pose, track
 from .error_kinds import KINDS, kinds_of_errors, possible_kinds
 from .track_repairs import (
     Mended,
@@ -61,19 +49,22 @@ def track_costs(
     distance: Measure | None,
 ) -> pd.DataFrame:
     """The costs of each kind of error of what `track` or `pose` returned; raises as `error_costs` does."""
-    table = check_matches(x.matches)
+    table = checks.check_matches(x.matches)
     rule = _rule(table, tau, similarity, distance)
     rows = track_rows(table, identity)
     sides = _sides(table, rule)
     repairs = _repairs(table, rows, rule)
-    now = _numbers(as_pandas(x.summary, "summary"), rows.outcome)
+    now = _numbers(arrow.as_pandas(x.summary, "summary"), rows.outcome)
     numbers = [
         _evaluated(sides, rows, repair.mended, rule) if _changes(rows, repair.mended) else now
-        for repair in progress(repairs, "evaluating again", "kind")
+        for repair in work.progress(repairs, "evaluating again", "kind")
     ]
-    counts = [[int((repair.errors & (rows.outcome == missed)).sum()) for repair in repairs] for missed in (FN, FP)]
+    counts = [
+        [int((repair.errors & (rows.outcome == missed)).sum()) for repair in repairs]
+        for missed in (schema.FN, schema.FP)
+    ]
     columns = {"n_misses": counts[0], "n_false_alarms": counts[1], "n_breaks": [repair.n_breaks for repair in repairs]}
-    answer = pd.DataFrame({"kind": [repair.kind for repair in repairs]} | columns).astype({"kind": TEXT})
+    answer = pd.DataFrame({"kind": [repair.kind for repair in repairs]} | columns).astype({"kind": pandas_tables.TEXT})
     after = np.array(numbers)
     for name, values, before in zip(COSTED, after.T, now, strict=True):
         answer[name], answer[f"{name}_gain"] = values, values - before + 0.0  # no -0.0
@@ -89,16 +80,16 @@ def _rule(table: pd.DataFrame, tau: float | None, similarity: str | Measure | No
     if distance is None:
         words = asked_of_tracks(tau, similarity)
         if tau is not None and similarity is None:
-            if registered_of(table, words) is not None:
+            if noted_rule.registered_of(table, words) is not None:
                 return _agreeing(table, words)
             words = words._replace(similarity="point")
     else:  # the notes may know its tau
         words = asked_of_matches(tau, similarity=similarity, distance=distance)
     measure, word = (words.similarity, "similarity") if distance is None else ("point", "distance")
-    if is_of_poses(table):
+    if noted_rule.is_of_poses(table):
         if measure is not None:
             raise ValueError(f"pose() measures joints in head sizes; leave out {word} and tau")
-        return noted_rule(table, words)
+        return noted_rule.noted_rule(table, words)
     if measure is not None:
         _check_noted(table, {word: similarity_rule(measure, words, THRESHOLD).name, "tau": words.tau}, word)
     return _noted(table, words)
@@ -113,7 +104,7 @@ def _agreeing(table: pd.DataFrame, words: Words) -> Rule:
 
 def _noted(table: pd.DataFrame, words: Words) -> Rule:
     """The rule that the notes and the words tell."""
-    return replace(noted_rule(table, words._replace(threshold=THRESHOLD)), by=table.attrs.get("by"))
+    return replace(noted_rule.noted_rule(table, words._replace(threshold=THRESHOLD)), by=table.attrs.get("by"))
 
 
 def _check_noted(table: pd.DataFrame, given: Mapping[str, Any], word: str) -> None:
@@ -135,8 +126,8 @@ def _sides(table: pd.DataFrame, rule: Rule) -> MatchSides:
         )
     if rule.name == "point":
         truth, predictions = _centres(truth), _centres(predictions)
-    annotated = f"{PREFIXES['frames']}{ANNOTATED}"
-    frames = table[[*FRAME_KEY, *([annotated] if annotated in table else [])]].drop_duplicates(FRAME_KEY)
+    annotated = f"{schema.PREFIXES['frames']}{ANNOTATED}"
+    frames = table[[*schema.FRAME_KEY, *([annotated] if annotated in table else [])]].drop_duplicates(schema.FRAME_KEY)
     frames = frames.rename(columns={annotated: ANNOTATED}).reset_index(drop=True)
     return sides._replace(truth=Annotations(truth, frames), predictions=Annotations(predictions))
 
@@ -181,7 +172,7 @@ def _evaluated(sides: MatchSides, rows: TrackRows, mended: Mended, rule: Rule) -
 
 def _numbers(summary: pd.DataFrame, outcome: np.ndarray) -> list[float]:
     """The metrics COSTED from the combined row of a summary and from the match table; null with nothing to count."""
-    tp, fn, fp = (int(np.count_nonzero(outcome == kind)) for kind in (TP, FN, FP))
+    tp, fn, fp = (int(np.count_nonzero(outcome == kind)) for kind in (schema.TP, schema.FN, schema.FP))
     last: dict[Any, Any] = summary.iloc[-1].to_dict()
     mota = last["MOTA"] if "MOTA" in last else last["mota"] / 100
     values = [2 * tp / max(2 * tp + fn + fp, 1), last["HOTA"], last.get("IDF1", np.nan)]

@@ -11,12 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...support.arrays import grouped, locate, row_keys
-from ...support.errors import InputError
-from ...tables.annotations import Annotations
-from ...tables.match_sides import MatchSides
-from ...tables.messages import missing
-from ...tables.schema import FN, FP, TP
+from ...support import InputError, arrays
+from ...tables import Annotations, MatchSides, messages, schema
 from .histories import identity_columns, object_rows, switches
 
 NAME = "error_costs: matches"
@@ -54,13 +50,13 @@ class TrackRows(NamedTuple):
     @property
     def switches(self) -> np.ndarray:
         """Marks the true positives whose truth was last matched with another identity."""
-        matched_before = (self.outcome == TP) & (self.before >= 0)
+        matched_before = (self.outcome == schema.TP) & (self.before >= 0)
         return matched_before & (self.predicted != self.predicted[self.before])
 
     @property
     def in_gaps(self) -> np.ndarray:
         """Marks the misses between two frames in which their truth is found."""
-        return (self.outcome == FN) & (self.before >= 0) & (self.after >= 0)
+        return (self.outcome == schema.FN) & (self.before >= 0) & (self.after >= 0)
 
     @property
     def n_gaps(self) -> int:
@@ -91,12 +87,12 @@ def track_rows(table: pd.DataFrame, identity: str | None = None) -> TrackRows:
     outcome = table["outcome"].array.codes
     truth, predicted = np.full(len(table), -1), np.full(len(table), -1)
     truth[truths.rows] = truths.objects
-    claimed = np.flatnonzero(np.isin(outcome, [TP, FP]))
+    claimed = np.flatnonzero(np.isin(outcome, [schema.TP, schema.FP]))
     if names.predicted not in table:
-        raise InputError(missing(NAME, names.predicted, table.columns, "track() and pose() make it"))
+        raise InputError(messages.missing(NAME, names.predicted, table.columns, "track() and pose() make it"))
     key = [name for name in ("sequence", "joint", names.predicted) if name in table]
-    predicted[claimed], _ = grouped(row_keys(table[key].iloc[claimed], key))
-    before, after = (_last_matched(truth, outcome == TP, order) for order in (truths.rows, truths.rows[::-1]))
+    predicted[claimed], _ = arrays.grouped(arrays.row_keys(table[key].iloc[claimed], key))
+    before, after = (_last_matched(truth, outcome == schema.TP, order) for order in (truths.rows, truths.rows[::-1]))
     rows = TrackRows(outcome, truths.frame, truth, predicted, before, after)
     if "event" not in table or not np.array_equal(rows.switches, switches(table)):
         problem = f"column event does not fit the identities in {names.truth} and {names.predicted}"
@@ -126,10 +122,10 @@ def mended_errors(rows: TrackRows, marked: np.ndarray, partner: np.ndarray) -> M
     afterwards. Where that is taken in the frame, or there is none, it gets an identity of its own.
     """
     identity, place = rows.predicted.copy(), np.full(len(partner), -1)
-    false, alone = marked & (rows.outcome == FP), partner < 0
+    false, alone = marked & (rows.outcome == schema.FP), partner < 0
     identity[false & alone] = -1
     place[false & ~alone] = partner[false & ~alone]
-    missed = np.flatnonzero(marked & (rows.outcome == FN) & alone)
+    missed = np.flatnonzero(marked & (rows.outcome == schema.FN) & alone)
     matched = _names(rows, np.where(rows.before >= 0, rows.before, rows.after))
     return _filled(rows, Mended(identity, place), missed, [matched, rows.own])
 
@@ -146,7 +142,9 @@ def mended_gaps(rows: TrackRows) -> Mended:
 
 def mended_all(rows: TrackRows) -> Mended:
     """Every truth found under one identity of its own, and no false alarms; true positives keep their places."""
-    return Mended(np.where(rows.truth >= 0, rows.own, -1), np.where(rows.outcome == FN, np.arange(len(rows.truth)), -1))
+    return Mended(
+        np.where(rows.truth >= 0, rows.own, -1), np.where(rows.outcome == schema.FN, np.arange(len(rows.truth)), -1)
+    )
 
 
 def mended_switches(rows: TrackRows) -> Mended:
@@ -211,7 +209,7 @@ def _filled(rows: TrackRows, mended: Mended, missed: np.ndarray, choices: Sequen
         there = np.flatnonzero(identity >= 0)
         taken = np.sort(rows.frame[there] * span + identity[there])
         keys = rows.frame[missed] * span + wanted[missed]
-        free = np.flatnonzero((wanted[missed] >= 0) & (locate(taken, keys) < 0))
+        free = np.flatnonzero((wanted[missed] >= 0) & (arrays.locate(taken, keys) < 0))
         filled = missed[free[np.unique(keys[free], return_index=True)[1]]]
         identity[filled], place[filled] = wanted[filled], filled
     return Mended(identity, place)

@@ -30,18 +30,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...geometries.points import geometry_of
-from ...geometries.registered import Measure
-from ...matching.alignment import FrameRule, check_frame_rule, labelled_only
-from ...matching.matcher import counted_table
-from ...matching.words import asked, asked_with_tracks, rule_of_tables
-from ...support.errors import InputError
-from ...support.pandas_tables import TEXT
-from ...tables.annotations import Annotations, as_annotations
-from ...tables.table_kinds import same_kind_as
-from ...tables.match_tables import match_dataframe
-from ...tables.table import Table
-from ..thresholds.track_sweeps import rule_with_identities
+from ...geometries import Measure, geometry_of
+from ...matching import FrameRule, alignment, asked, asked_with_tracks, matcher, rule_of_tables
+from ...support import InputError, pandas_tables
+from ...tables import Annotations, Table, as_annotations, match_dataframe, table_kinds
+from ..thresholds import rule_with_identities
 from .corrections import GAIN
 from .identity_signs import identity_mistakes
 from .offset_signs import larger, late, offset
@@ -50,7 +43,7 @@ from .searches import corrected_mistakes
 from .signs import capped, exchanged, lacking, no_class_shared, nothing_shared, several_times, twice, without_truth
 
 
-@same_kind_as("truth")
+@table_kinds.same_kind_as("truth")
 def check(
     truth: Annotations | Table,
     predictions: Annotations | Table,
@@ -128,14 +121,14 @@ def check(
     """
     words = (asked_with_tracks if tracks else asked)(tau, epsilon, similarity, threshold, sigmas, distance, unit)
     known, found = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
-    check_frame_rule(frames)
+    alignment.check_frame_rule(frames)
     rule = (rule_with_identities if tracks else rule_of_tables)(words, known, Annotations(found.objects))
     if len(known.objects) and len(found.objects) and known.objects["sequence"].dtype != found.objects["sequence"].dtype:
         kinds = [side.objects["sequence"].dtype for side in (found, known)]
         raise InputError(
             f"check: column sequence is {kinds[0]} in the predictions and {kinds[1]} in the truth; make them the same"
         )
-    claims = (labelled_only(known, found)[0] if frames == "labelled" else found).objects
+    claims = (alignment.labelled_only(known, found)[0] if frames == "labelled" else found).objects
     case = Case(known, claims, rule, tracks, score(known, claims, rule))
     searched = len(known.objects) and len(claims)
     suspicions = list(corrected_mistakes(case)) if searched else []
@@ -147,7 +140,9 @@ def check(
         suspicions += [*(identity_mistakes(case) if tracks else ()), *_small_signs(case)]
     suspicions.sort(key=lambda row: row.f1 - np.nan_to_num(row.f1_corrected, nan=row.f1))
     answer = pd.DataFrame(suspicions, columns=list(Suspicion._fields))
-    answer = answer.astype({"suspicion": TEXT, "f1": "float64", "f1_corrected": "float64", "advice": TEXT})
+    answer = answer.astype(
+        {"suspicion": pandas_tables.TEXT, "f1": "float64", "f1_corrected": "float64", "advice": pandas_tables.TEXT}
+    )
     answer.attrs = rule.notes
     return answer
 
@@ -158,7 +153,7 @@ def _small_signs(case: Case) -> Iterator[Suspicion]:
     # Of a caller's distance, only its unit tells whether x and y are pixels.
     in_pixels = not rule.own_distance or rule.unit == "px"
     if in_pixels and now.f1 >= GAIN and geometry_of(case.claims).can_move:
-        matches = match_dataframe(counted_table(now.counting, now.pairs, rule))
+        matches = match_dataframe(matcher.counted_table(now.counting, now.pairs, rule))
         yield from list(larger(case, matches)) or list(late(case)) or offset(case, matches)
     if in_pixels:
         yield from list(twice(case)) or several_times(case)

@@ -11,14 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...geometries.joints import COCO_SIGMAS, JOINTS, RAW_JOINTS, labelled_joints
-from ...geometries.points import centres, geometry_of
-from ...matching.alignment import align
-from ...matching.rule import Rule
-from ...support.arrays import log
-from ...tables.annotations import Annotations
-from ...tables.checks import decoded
-from ...tables.schema import FRAME_KEY, LARGEST_COORDINATE, frame_columns
+from ...geometries import COCO_SIGMAS, JOINTS, RAW_JOINTS, centres, geometry_of, labelled_joints
+from ...matching import Rule, alignment
+from ...support import arrays
+from ...tables import Annotations, checks, schema
 
 # The least gain in F1 from correcting a mistake, and a gain for those that the tables show whatever they cost.
 GAIN, ANY_GAIN = 0.05, -1.0
@@ -100,15 +96,19 @@ def _scaled(claims: pd.DataFrame, width: Any, height: Any) -> pd.DataFrame:
 def _image_sizes(truth: Annotations, claims: pd.DataFrame) -> tuple[Any, Any] | None:
     """The width and height (px) of the images: those of the frames, or else what maps most predictions onto truths."""
     if truth.frames is not None and {"width", "height"} <= {*truth.frames}:
-        frames = truth.frames[[*FRAME_KEY, "width", "height"]]
-        of_claims = claims[FRAME_KEY].merge(frames, how="left", on=FRAME_KEY)[["width", "height"]].to_numpy(np.float64)
+        frames = truth.frames[[*schema.FRAME_KEY, "width", "height"]]
+        of_claims = (
+            claims[schema.FRAME_KEY]
+            .merge(frames, how="left", on=schema.FRAME_KEY)[["width", "height"]]
+            .to_numpy(np.float64)
+        )
         if not np.isnan(of_claims).any():
             return of_claims[:, 0], of_claims[:, 1]
     scales = []
     for true, claimed in zip(*_all_pairs(truth.objects, claims.head(SCALED_BY)), strict=True):
         positive = (true > 0) & (claimed > 0)
-        logarithm = _most_frequent(log(true[positive]) - log(claimed[positive]), SAME_SCALE)
-        if logarithm is None or logarithm > math.log(LARGEST_COORDINATE):  # no picture is as large
+        logarithm = _most_frequent(arrays.log(true[positive]) - arrays.log(claimed[positive]), SAME_SCALE)
+        if logarithm is None or logarithm > math.log(schema.LARGEST_COORDINATE):  # no picture is as large
             return None
         scales.append(float(np.round(np.exp(logarithm))))
     return scales[0], scales[1]
@@ -116,7 +116,7 @@ def _image_sizes(truth: Annotations, claims: pd.DataFrame) -> tuple[Any, Any] | 
 
 def _all_pairs(truth: pd.DataFrame, claims: pd.DataFrame) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """The x and y of the truth, and those of the prediction, of all pairs of a frame (or of its joint)."""
-    aligned = align(Annotations(truth), Annotations(claims), "union", may_be_disjoint=True)
+    aligned = alignment.align(Annotations(truth), Annotations(claims), "union", may_be_disjoint=True)
     pairs = Rule("distance", np.inf).near_pairs(aligned)
     true, claimed = ([*centres(side.table)] for side in (aligned.truth, aligned.predictions))
     return [values[pairs.truth] for values in true], [values[pairs.prediction] for values in claimed]
@@ -131,9 +131,9 @@ def _mirror(truth: pd.DataFrame, claims: pd.DataFrame, axis: str, reach: float) 
     sides = []
     for side in (truth, claims):
         places = centres(side)
-        columns = [*frame_columns(side), "object"]
+        columns = [*schema.frame_columns(side), "object"]
         sides.append(Annotations(side[columns].assign(x=places[other], y=0.0, value=places[here])))
-    aligned = align(sides[0], sides[1], "union", may_be_disjoint=True)
+    aligned = alignment.align(sides[0], sides[1], "union", may_be_disjoint=True)
     pairs = Rule("distance", reach).near_pairs(aligned)
     with np.errstate(over="ignore"):
         added = aligned.truth.table["value"][pairs.truth] + aligned.predictions.table["value"][pairs.prediction]
@@ -158,7 +158,7 @@ def of_numbers(truth: Annotations, claims: pd.DataFrame, reach: float) -> Iterat
     for column in ("frame", "sequence", "category"):
         if column not in truth.objects or column not in claims:
             continue
-        numbers = decoded(claims[column])
+        numbers = checks.decoded(claims[column])
         if pd.api.types.is_any_real_numeric_dtype(numbers.dtype):
             for step, wrong in ((1, "low"), (-1, "high")):
                 suspicion = f"{PLURALS[column]} are numbered too {wrong} by 1"
@@ -273,7 +273,7 @@ def of_names(truth: Annotations, claims: pd.DataFrame, reach: float) -> Iterator
     for column in ("category", "joint"):
         if column not in truth.objects or column not in claims:
             continue
-        known, claimed = (pd.unique(decoded(side[column])).tolist() for side in (truth.objects, claims))
+        known, claimed = (pd.unique(checks.decoded(side[column])).tolist() for side in (truth.objects, claims))
         if not all(isinstance(name, str) for name in known):
             continue
         plain = {name.strip().casefold(): name for name in known}
@@ -288,5 +288,5 @@ def of_names(truth: Annotations, claims: pd.DataFrame, reach: float) -> Iterator
 
 def with_names(claims: pd.DataFrame, column: str, names: Mapping[Any, Any]) -> pd.DataFrame:
     """The predictions with other names in a column."""
-    values = decoded(claims[column])
+    values = checks.decoded(claims[column])
     return claims.assign(**{column: values.map(lambda name: names.get(name, name)).astype(values.dtype)})

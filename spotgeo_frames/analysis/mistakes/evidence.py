@@ -14,13 +14,10 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...geometries.joints import labelled_joints
-from ...geometries.points import centres
-from ...matching.alignment import align
-from ...matching.rule import Rule
-from ...support.arrays import added_at, grouped, row_keys
-from ...tables.annotations import Annotations
-from ...tables.schema import FRAME_KEY
+from ...geometries import centres, labelled_joints
+from ...matching import Rule, alignment
+from ...support import arrays
+from ...tables import Annotations, schema
 
 # The least count of each kind of evidence.
 FEWEST = {
@@ -91,7 +88,7 @@ def places_of(objects: pd.DataFrame, truth: pd.DataFrame) -> pd.DataFrame:
     one = of_one_joint(objects, truth)
     x, y = centres(one)
     kept = [name for name in ("category",) if name in one]
-    return one[[*FRAME_KEY, *kept]].assign(x=x, y=y).reset_index(drop=True)
+    return one[[*schema.FRAME_KEY, *kept]].assign(x=x, y=y).reset_index(drop=True)
 
 
 def sampled(claims: pd.DataFrame, n_compared: float) -> pd.DataFrame:
@@ -104,10 +101,10 @@ def sampled(claims: pd.DataFrame, n_compared: float) -> pd.DataFrame:
 
 def frame_pairs(truth: pd.DataFrame, claims: pd.DataFrame) -> FramePairs:
     """All pairs of a truth and a sampled prediction of its frame; both sides are `places_of` objects."""
-    _, first = grouped(row_keys(truth, FRAME_KEY))
+    _, first = arrays.grouped(arrays.row_keys(truth, schema.FRAME_KEY))
     n_frames = truth.iloc[first].groupby("sequence").size()
     voters = sampled(claims, len(truth) / max(len(first), 1))
-    pairs = voters.merge(truth, on=FRAME_KEY, suffixes=("_claimed", "_true"))
+    pairs = voters.merge(truth, on=schema.FRAME_KEY, suffixes=("_claimed", "_true"))
     weight = pairs["weight"].to_numpy() / n_frames.reindex(pairs["sequence"]).to_numpy(np.float64)
     true, claimed = (pairs[[f"x_{side}", f"y_{side}"]].to_numpy(np.float64) for side in ("true", "claimed"))
     return FramePairs(true, claimed, weight)
@@ -124,7 +121,7 @@ def fullest(values: np.ndarray, weight: np.ndarray, width: float) -> Peak | None
     shifts = [(across, down) for across in range(PEAK_BINS) for down in range(PEAK_BINS)]
     windows = np.concatenate([(bins[:, 0] - across) << 32 | (bins[:, 1] - down) for across, down in shifts])
     keys, of_vote = np.unique(windows, return_inverse=True)
-    votes = added_at(of_vote, np.tile(weight, len(shifts)), len(keys))
+    votes = arrays.added_at(of_vote, np.tile(weight, len(shifts)), len(keys))
     best = int(np.argmax(votes))
     corners = np.stack([keys >> 32, keys & 0xFFFFFFFF], axis=1)
     elsewhere = (np.abs(corners - corners[best]) > PEAK_BINS).any(axis=1)
@@ -162,7 +159,7 @@ def frame_votes(truth: pd.DataFrame, claims: pd.DataFrame, reach: float) -> tupl
 
 def near(truth: pd.DataFrame, claims: pd.DataFrame, reach: float) -> tuple[np.ndarray, np.ndarray]:
     """The rows of the pairs that are at most `reach` px apart, of the frame that both sides have."""
-    sides = [side[[*FRAME_KEY, "x", "y"]].assign(object=np.arange(len(side))) for side in (truth, claims)]
-    aligned = align(Annotations(sides[0]), Annotations(sides[1]), "union", may_be_disjoint=True)
+    sides = [side[[*schema.FRAME_KEY, "x", "y"]].assign(object=np.arange(len(side))) for side in (truth, claims)]
+    aligned = alignment.align(Annotations(sides[0]), Annotations(sides[1]), "union", may_be_disjoint=True)
     pairs = Rule("distance", reach).near_pairs(aligned)
     return aligned.truth.table["object"][pairs.truth], aligned.predictions.table["object"][pairs.prediction]

@@ -10,11 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...geometries.points import geometry_of
-from ...support.arrays import log
-from ...tables.annotations import Annotations
-from ...tables.checks import decoded
-from ...tables.messages import MOST_NAMED
+from ...geometries import geometry_of
+from ...support import arrays
+from ...tables import Annotations, checks, messages
 from .corrections import Correction, with_frames_shifted, with_names
 from .evidence import FramePairs, frame_pairs, frame_votes, fullest, near, places_of
 
@@ -63,7 +61,7 @@ def _factors(pairs: FramePairs, reach: float) -> np.ndarray | None:
     if not positive.any():
         return None
     true, claimed = pairs.true[positive], pairs.claimed[positive]
-    logarithms = log(claimed) - log(true)
+    logarithms = arrays.log(claimed) - arrays.log(true)
     width = max(SAME_LOGARITHM, min(1.0, reach / max(float(np.median(true)), 1.0) / 2))
     peak = fullest(logarithms, pairs.weight[positive], width)
     if peak is None or not peak.is_clear or not SAME_FACTOR < np.abs(peak.place).max() < MOST_SCALED:
@@ -112,7 +110,7 @@ def of_sequences(truth: Annotations, claims: pd.DataFrame, reach: float) -> Iter
     links = _other_sequences(known, found, reach)
     if not links:
         return
-    names = decoded(claims["sequence"])
+    names = checks.decoded(claims["sequence"])
     if pd.api.types.is_integer_dtype(names.dtype):
         steps = pd.Series([to - of for of, to in links.items()])
         step = int(steps.mode().iloc[0])
@@ -177,7 +175,7 @@ def of_categories(truth: Annotations, claims: pd.DataFrame, reach: float) -> Ite
     """Categories that go by each other's names: predictions of one lie where objects of the other are."""
     if "category" not in truth.objects or "category" not in claims:
         return
-    known, found = (side.assign(category=decoded(side["category"])) for side in _places(truth, claims))
+    known, found = (side.assign(category=checks.decoded(side["category"])) for side in _places(truth, claims))
     if len({*known["category"].dropna()} & {*found["category"].dropna()}) < 2:
         return
     votes = _category_votes(known, found, reach)
@@ -212,7 +210,7 @@ def _category_votes(known: pd.DataFrame, found: pd.DataFrame, reach: float) -> p
 def _called(names: Mapping[Any, Any], words: str) -> str:
     """What is called otherwise: the right name and the name that it has, of the first few."""
     texts = [words.format(right, wrong) for wrong, right in names.items()]
-    return ", ".join([*texts[:MOST_NAMED], *(["and so on"] if len(texts) > MOST_NAMED else [])])
+    return ", ".join([*texts[: messages.MOST_NAMED], *(["and so on"] if len(texts) > messages.MOST_NAMED else [])])
 
 
 def _places(truth: Annotations, claims: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:

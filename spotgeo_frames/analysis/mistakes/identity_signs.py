@@ -18,15 +18,10 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...geometries.points import centres
-from ...matching.alignment import Aligned, Side
-from ...matching.matcher import assigned
-from ...matching.pairs import Pairs
-from ...matching.rule import Rule, compared
-from ...tables.annotations import Annotations
-from ...tables.columns import dataframe_of, null_rows
-from ...tables.schema import FRAME_KEY, OBJECT_KEY
-from ...tracking.identities import Identities, identify
+from ...geometries import centres
+from ...matching import Aligned, Pairs, Rule, Side, compared, matcher
+from ...tables import Annotations, dataframe_of, null_rows, schema
+from ...tracking import Identities, identify
 from .evidence import enough, of_one_joint
 from .scores import Case, Suspicion
 
@@ -70,7 +65,7 @@ def identity_mistakes(case: Case) -> Iterator[Suspicion]:
     sides = [Annotations(of_one_joint(table, truth.objects)) for table in tables.values()]
     both = compared(case.rule, sides[0], sides[1], "union", may_be_disjoint=True)
     same_rows = "joint" not in truth.objects and not now.counting.n_crowds
-    for followed in _followed(tables, both.aligned, now.pairs if same_rows else assigned(both, case.rule)):
+    for followed in _followed(tables, both.aligned, now.pairs if same_rows else matcher.assigned(both, case.rule)):
         for found in (_new_in_every_frame(followed), _rows_of_the_frame(followed), _one_for_all(followed)):
             if found is not None:
                 yield case.suspicion(*found, now.f1)
@@ -112,10 +107,10 @@ def _rows_of_the_frame(followed: Followed) -> tuple[str, str] | None:
         return None
     objects = followed.objects
     if "joint" in objects:
-        objects = objects.drop_duplicates(OBJECT_KEY)
+        objects = objects.drop_duplicates(schema.OBJECT_KEY)
     elif not 0 <= numbers.min() <= 1 or numbers.max() > followed.side.counts.max():
         return None  # so of most, without grouping their rows
-    frames = objects.groupby(FRAME_KEY)["object"].agg(["min", "max", "size"])
+    frames = objects.groupby(schema.FRAME_KEY)["object"].agg(["min", "max", "size"])
     first, size = frames["min"], frames["size"]
     if first.min() not in (0, 1) or (first != first.min()).any() or not (frames["max"] - first + 1 == size).all():
         return None
@@ -142,7 +137,7 @@ def _links(followed: Followed) -> np.ndarray:
     rule = Rule("distance", float(np.ptp(x) + np.ptp(y)) + 1.0, 0.0)
     before = Annotations(here.assign(frame=here["frame"] + 1))
     both = compared(rule, before, Annotations(here), "union", may_be_disjoint=True)
-    pairs = assigned(both, rule)
+    pairs = matcher.assigned(both, rule)
     link = np.full(len(rows), -1)
     link[both.aligned.predictions.table["object"][pairs.prediction]] = both.aligned.truth.table["object"][pairs.truth]
     return link
@@ -151,10 +146,10 @@ def _links(followed: Followed) -> np.ndarray:
 def _column_that_follows(followed: Followed) -> str:
     """Names another column whose values are unique in each frame and follow objects, if there is one."""
     table = dataframe_of(followed.side.table)
-    for name in table.columns.difference([*OBJECT_KEY, "x", "y", "w", "h", "score"], sort=False):
+    for name in table.columns.difference([*schema.OBJECT_KEY, "x", "y", "w", "h", "score"], sort=False):
         values = table[name]
         named = pd.api.types.is_integer_dtype(values.dtype) or pd.api.types.is_string_dtype(values.dtype)
-        if not named or null_rows(values.array).any() or table[[*FRAME_KEY, name]].duplicated().any():
+        if not named or null_rows(values.array).any() or table[[*schema.FRAME_KEY, name]].duplicated().any():
             continue
         if followed.kept(pd.factorize(values)[0]) > FOLLOWS * len(followed.before):
             return f", such as in its column {name}"

@@ -11,12 +11,10 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from ...geometries.boxes import BOXES
-from ...geometries.points import centres, offsets
-from ...support.arrays import added_at, grouped, log, row_keys
-from ...tables.messages import first_listed
-from ...tables.schema import SIDE_PREFIXES, TP
-from ..errors.offsets import bias
+from ...geometries import BOXES, centres, offsets
+from ...support import arrays
+from ...tables import messages, schema
+from ..errors import bias
 from .corrections import with_frames_shifted
 from .evidence import enough, frame_votes, places_of
 from .fitted_corrections import scaled_by
@@ -67,7 +65,7 @@ def late(case: Case) -> Iterator[Suspicion]:
     in_place = np.zeros(len(claims), bool) if names is None else ~claims["sequence"].isin(names)
     corrected = case.f1_of(correction.claims.assign(frame=correction.claims["frame"].mask(in_place, claims["frame"])))
     if corrected >= case.now.f1 - AS_HIGH:
-        where = "" if names is None else f",{in_them}: {first_listed(names)}"
+        where = "" if names is None else f",{in_them}: {messages.first_listed(names)}"
         yield case.suspicion(f"{correction.suspicion}{in_them}", f"{correction.advice}{where}", corrected)
 
 
@@ -84,11 +82,12 @@ def larger(case: Case, matches: pd.DataFrame) -> Iterator[Suspicion]:
     """Reports boxes that are surely a pixel wider and higher than the truth, or smaller, whatever their size."""
     claims = case.claims
     # Poses have boxes in the match table only, and boxes may be compared with points.
-    if not BOXES.is_of(claims) or not all(BOXES.is_of(matches, prefix) for prefix in SIDE_PREFIXES):
+    if not BOXES.is_of(claims) or not all(BOXES.is_of(matches, prefix) for prefix in schema.SIDE_PREFIXES):
         return
-    hits = matches[matches["outcome"].array.codes == TP]
+    hits = matches[matches["outcome"].array.codes == schema.TP]
     true, predicted = (
-        hits[[f"{prefix}{side}" for side in "wh"]].to_numpy(np.float64, na_value=np.nan) for prefix in SIDE_PREFIXES
+        hits[[f"{prefix}{side}" for side in "wh"]].to_numpy(np.float64, na_value=np.nan)
+        for prefix in schema.SIDE_PREFIXES
     )
     # Errors of one object through a sequence are alike, so an object counts once.
     of_hits = pd.DataFrame(np.column_stack([true, predicted - true]), columns=["w", "h", "dw", "dh"], index=hits.index)
@@ -120,7 +119,7 @@ def _pixels(size: np.ndarray, error: np.ndarray) -> tuple[int, float]:
             predictor, value = explained / scatter, error / scatter
             slope = np.sum(predictor * value) / np.sum(predictor**2)
             variance = max(float(np.mean((value - slope * predictor) ** 2)), EXACT**2)
-            likelihood = float(-n / 2 * math.log(variance) - np.sum(log(scatter)))
+            likelihood = float(-n / 2 * math.log(variance) - np.sum(arrays.log(scatter)))
             deviation = np.sqrt(variance / np.sum(predictor**2))
             fits[name] = max(fits.get(name, (-np.inf, 0.0, 0.0)), (likelihood, slope, deviation))
     likelihood, pixels, deviation = fits["pixel"]
@@ -130,7 +129,7 @@ def _pixels(size: np.ndarray, error: np.ndarray) -> tuple[int, float]:
 
 def offset(case: Case, matches: pd.DataFrame) -> Iterator[Suspicion]:
     """Reports a mean offset whose interval excludes 0, or the scale, or the offset of some sequences, behind it."""
-    hits = matches[matches["outcome"].array.codes == TP]
+    hits = matches[matches["outcome"].array.codes == schema.TP]
     if not enough("sequences", hits["sequence"].nunique()):
         return
     found = bias(matches, confidence=SURE, **case.rule.callers).set_index("metric")
@@ -156,12 +155,12 @@ def offset(case: Case, matches: pd.DataFrame) -> Iterator[Suspicion]:
 
 def _centres(hits: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
     """The true places of hits (N, 2), of boxes their centres, and how far off the predictions are."""
-    return np.stack(centres(hits, SIDE_PREFIXES[0]), axis=1), np.stack(offsets(hits), axis=1)
+    return np.stack(centres(hits, schema.SIDE_PREFIXES[0]), axis=1), np.stack(offsets(hits), axis=1)
 
 
 def _is_of_sizes(hits: pd.DataFrame, is_off: np.ndarray) -> bool:
     """Whether it is only that boxes are too large or too small: their top left corners are where they should be."""
-    if not all(BOXES.is_of(hits, prefix) for prefix in SIDE_PREFIXES):
+    if not all(BOXES.is_of(hits, prefix) for prefix in schema.SIDE_PREFIXES):
         return False
     corner = (hits[["predicted_x", "predicted_y"]].to_numpy() - hits[["truth_x", "truth_y"]].to_numpy()).mean(axis=0)
     return bool((np.abs(corner) < np.abs(_centres(hits)[1].mean(axis=0)) / 2)[is_off].all())
@@ -184,9 +183,9 @@ def _scale(case: Case, hits: pd.DataFrame) -> Iterator[Suspicion]:
 def _in_some_sequences(case: Case, hits: pd.DataFrame) -> Iterator[Suspicion]:
     """The offset that only some sequences have: their offsets lie about two places, one of them about 0."""
     _, error = _centres(hits)
-    of_hit, first = grouped(row_keys(hits, ["sequence"]))
+    of_hit, first = arrays.grouped(arrays.row_keys(hits, ["sequence"]))
     n = np.bincount(of_hit)
-    means = np.stack([added_at(of_hit, values, len(n)) / n for values in error.T], axis=1)
+    means = np.stack([arrays.added_at(of_hit, values, len(n)) / n for values in error.T], axis=1)
     along = means @ error.mean(axis=0)
     order = np.argsort(along)
     ends = np.arange(1, len(n))
@@ -205,4 +204,4 @@ def _in_some_sequences(case: Case, hits: pd.DataFrame) -> Iterator[Suspicion]:
     in_them = f"in {len(names):,} of {len(n):,} sequences"
     advice = f"predictions lie {high[0]:+.2f} px in x and {high[1]:+.2f} px in y from the truth {in_them}"
     suspicion = f"coordinates are {np.hypot(*high):.1f} px off {in_them}"
-    yield case.suspicion(suspicion, f"{advice}: {first_listed(names)}", corrected)
+    yield case.suspicion(suspicion, f"{advice}: {messages.first_listed(names)}", corrected)

@@ -10,16 +10,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...geometries.points import geometry_of
-from ...matching.crowds import WithoutCrowds, without_crowds, without_explained
-from ...matching.matcher import assigned, assigned_chunks, counted_table
-from ...matching.pairs import Pairs, join_pairs
-from ...matching.rule import TAU, Rule, compared
-from ...scoring.registry import values_of
-from ...support.arrays import added_at, grouped, row_keys
-from ...tables.annotations import Annotations
-from ...tables.columns import dataframe_of
-from ...tables.schema import FRAME_KEY, TP
+from ...geometries import geometry_of
+from ...matching import TAU, Pairs, Rule, WithoutCrowds, compared, crowds, join_pairs, matcher
+from ...scoring import registry
+from ...support import arrays
+from ...tables import Annotations, dataframe_of, schema
 from .corrections import Correction
 
 # By what share of the gain of another correction, at least, one that is fitted has to gain more.
@@ -73,7 +68,7 @@ class Case(NamedTuple):
 def score(truth: Annotations, claims: pd.DataFrame, rule: Rule) -> Score:
     """F1 of any frames and sequences; 0 where there is nothing to count."""
     counting = _counting(truth, claims, rule)
-    return _score(counting, assigned(counting.sides, rule))
+    return _score(counting, matcher.assigned(counting.sides, rule))
 
 
 def highest_f1(now: Score, rule: Rule) -> float:
@@ -114,9 +109,11 @@ def best_correction(
 def by_sequence(found: Score) -> pd.DataFrame:
     """How many hits (`tp`) each sequence has, and how many rows of both sides (`n`), and its `f1`."""
     aligned = found.counting.sides.aligned
-    sequence, first = grouped(row_keys(aligned.frames, ["sequence"]))
-    rows = added_at(sequence, (aligned.truth.counts + aligned.predictions.counts).astype(np.float64), len(first))
-    hits = added_at(sequence[aligned.truth.frame[found.pairs.truth]], np.ones(len(found.pairs.truth)), len(first))
+    sequence, first = arrays.grouped(arrays.row_keys(aligned.frames, ["sequence"]))
+    rows = arrays.added_at(sequence, (aligned.truth.counts + aligned.predictions.counts).astype(np.float64), len(first))
+    hits = arrays.added_at(
+        sequence[aligned.truth.frame[found.pairs.truth]], np.ones(len(found.pairs.truth)), len(first)
+    )
     names = pd.Index(pd.Series(aligned.frames["sequence"]).iloc[first], name="sequence")
     return pd.DataFrame({"tp": hits, "n": rows, "f1": 2 * hits / np.maximum(rows, 1)}, index=names)
 
@@ -128,9 +125,9 @@ def gained_objects(before: Score, after: Score, rule: Rule) -> tuple[int, int]:
     """
     n_hits = []
     for found in (before, after):
-        matches = counted_table(found.counting, found.pairs, rule, ["truth_object"])
-        hits = dataframe_of(matches)[[*FRAME_KEY, "truth_object"]][matches["outcome"] == TP]
-        n_hits.append(hits.groupby([*FRAME_KEY, "truth_object"]).size())
+        matches = matcher.counted_table(found.counting, found.pairs, rule, ["truth_object"])
+        hits = dataframe_of(matches)[[*schema.FRAME_KEY, "truth_object"]][matches["outcome"] == schema.TP]
+        n_hits.append(hits.groupby([*schema.FRAME_KEY, "truth_object"]).size())
     gain = n_hits[1].sub(n_hits[0], fill_value=0)
     return int((gain > 0).sum()), int((gain < 0).sum())
 
@@ -139,12 +136,12 @@ def _counting(truth: Annotations, claims: pd.DataFrame, rule: Rule) -> WithoutCr
     """The sides without crowds."""
     if not np.isfinite(claims[list(geometry_of(claims).columns)].to_numpy()).all():
         claims = claims.head(0)  # a correction may overflow
-    return without_crowds(compared(rule, truth, Annotations(claims), "union", may_be_disjoint=True), rule)
+    return crowds.without_crowds(compared(rule, truth, Annotations(claims), "union", may_be_disjoint=True), rule)
 
 
 def _score(counting: WithoutCrowds, pairs: Pairs) -> Score:
     """F1 of the pairs of all frames."""
-    aligned, _, _ = without_explained(counting, pairs)
+    aligned, _, _ = crowds.without_explained(counting, pairs)
     return Score(_f1(len(pairs.truth), len(aligned.truth.frame) + len(aligned.predictions.frame)), counting, pairs)
 
 
@@ -158,7 +155,7 @@ def _pairs_reaching(counting: WithoutCrowds, rule: Rule, least: float) -> Pairs 
     if _f1(n_possible, n_rows) < least:
         return None
     parts = []
-    for first, last, pairs in assigned_chunks(counting.sides, rule):
+    for first, last, pairs in matcher.assigned_chunks(counting.sides, rule):
         n_possible -= int(most[first:last].sum()) - len(pairs.truth)
         if _f1(n_possible, n_rows) < least:
             return None
@@ -169,4 +166,4 @@ def _pairs_reaching(counting: WithoutCrowds, rule: Rule, least: float) -> Pairs 
 def _f1(tp: int, n_rows: int) -> float:
     """F1 of two sides with `n_rows` together; 0 where there is nothing to count."""
     counts = {"tp": np.array([tp]), "fn": np.array([n_rows - 2 * tp]), "fp": np.zeros(1)}
-    return float(np.nan_to_num(values_of(counts, ["f1"])["f1"][0]))
+    return float(np.nan_to_num(registry.values_of(counts, ["f1"])["f1"][0]))

@@ -9,10 +9,8 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from ...geometries.points import geometry_of
-from ...tables.annotations import Annotations
-from ...tables.messages import first_listed
-from ...tables.schema import OBJECT_KEY
+from ...geometries import geometry_of
+from ...tables import Annotations, messages, schema
 from .corrections import (
     GAIN,
     Correction,
@@ -82,7 +80,7 @@ def _suspicion_of_some(case: Case, correction: Correction, mended: pd.Index) -> 
     both = pd.concat([claims[~claims["sequence"].isin(mended)], correction.claims[moved]], ignore_index=True)
     n = pd.concat([case.truth.objects["sequence"], claims["sequence"]]).nunique()
     in_them = f"in {len(mended):,} of {n:,} sequences"
-    advice = f"{correction.advice}; {in_them}: {first_listed(mended)}"
+    advice = f"{correction.advice}; {in_them}: {messages.first_listed(mended)}"
     return case.suspicion(f"{correction.suspicion} {in_them}", advice, case.f1_of(both))
 
 
@@ -145,7 +143,7 @@ def _elsewhere(claims: pd.DataFrame) -> pd.DataFrame:
         return claims.head(0)
     moved = {}
     for axis in "xy":
-        values = claims[axis].groupby([claims[key] for key in OBJECT_KEY]).transform("first")
+        values = claims[axis].groupby([claims[key] for key in schema.OBJECT_KEY]).transform("first")
         width = np.ptp(values) or 1.0
         moved[axis] = claims[axis] + np.where(values < values.min() + width / 2, width / 2, -width / 2)
     return claims.assign(**moved)

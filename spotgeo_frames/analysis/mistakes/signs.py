@@ -15,11 +15,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...geometries.facts import Rows
-from ...geometries.points import geometry_of
-from ...matching.left_out import classes_apart
-from ...tables.messages import first_listed
-from ...tables.schema import FRAME_KEY, OBJECT_KEY, frame_columns
+from ...geometries import Rows, geometry_of
+from ...matching import left_out
+from ...tables import messages, schema
 from .corrections import GAIN
 from .evidence import enough, near, of_one_joint, places_of
 from .scores import Case, Suspicion
@@ -64,7 +62,7 @@ def nothing_shared(case: Case) -> Iterator[Suspicion]:
 
 def no_class_shared(case: Case) -> Iterator[Suspicion]:
     """Reports that both sides have categories, and none in common."""
-    names = classes_apart(case.now.counting.sides.aligned)
+    names = left_out.classes_apart(case.now.counting.sides.aligned)
     if names is not None:
         advice = f"name classes as the truth does: it has {names[0]}, the predictions have {names[1]}"
         yield case.suspicion("no class is the truth's", advice)
@@ -78,7 +76,7 @@ def without_truth(case: Case) -> Iterator[Suspicion]:
     if not unknown.any():
         return
     names = claims["sequence"][unknown].unique()
-    reason = f"{unknown.sum():,} of {len(claims):,} predictions are in such a sequence ({first_listed(names)})"
+    reason = f"{unknown.sum():,} of {len(claims):,} predictions are in such a sequence ({messages.first_listed(names)})"
     advice = f'label them, or leave them out with frames="labelled" (--labelled): {reason}, and count as false alarms'
     corrected = case.f1_of(claims[~unknown])
     yield case.suspicion("sequences of the predictions have no truth at all", advice, corrected)
@@ -113,7 +111,7 @@ def _differ(side: pd.DataFrame) -> bool:
 
 def _counts(side: pd.DataFrame) -> pd.Series:
     """How many objects, not joints, each frame has."""
-    return (side.drop_duplicates(OBJECT_KEY) if "joint" in side else side).groupby(FRAME_KEY).size()
+    return (side.drop_duplicates(schema.OBJECT_KEY) if "joint" in side else side).groupby(schema.FRAME_KEY).size()
 
 
 def lacking(case: Case) -> Iterator[Suspicion]:
@@ -136,7 +134,7 @@ def lacking(case: Case) -> Iterator[Suspicion]:
         return
     names = counts.index[is_lacking]
     left = case.truth._replace(objects=truth[~truth["sequence"].isin(names)])
-    reason = f"{n_lacking:,} of {n:,} sequences with truths have no predictions ({first_listed(names)})"
+    reason = f"{n_lacking:,} of {n:,} sequences with truths have no predictions ({messages.first_listed(names)})"
     advice = f"check that the file is complete: {reason}, and all their objects count as missed"
     yield case.suspicion("predictions lack sequences of the truth", advice, case.of(left, claims).now.f1)
 
@@ -194,10 +192,10 @@ OF_BOX, TOO_MANY, MOST_CROWDED = 0.35, 0.5, 0.1
 def twice(case: Case) -> Iterator[Suspicion]:
     """Reports predictions of a frame that lie at the same place."""
     claims = case.claims
-    columns = [*frame_columns(claims), *(["category"] if "category" in claims else [])]
+    columns = [*schema.frame_columns(claims), *(["category"] if "category" in claims else [])]
     places = {side: (claims[side] / SAME_PLACE).round() for side in geometry_of(claims).columns}
     repeated = claims[columns].assign(**places).duplicated().to_numpy()
-    n_objects = len(claims[repeated].drop_duplicates(OBJECT_KEY))
+    n_objects = len(claims[repeated].drop_duplicates(schema.OBJECT_KEY))
     if not enough("repeated objects", n_objects) or repeated.mean() < LEAST_TWICE:
         return
     corrected = case.f1_of(claims[~repeated])
@@ -217,7 +215,7 @@ def several_times(case: Case) -> Iterator[Suspicion]:
     if known.n_more > MOST_CROWDED * len(known.is_first):
         return
     kept = pd.MultiIndex.from_frame(found.keys[found.is_first])
-    corrected = case.f1_of(claims[pd.MultiIndex.from_frame(claims[OBJECT_KEY]).isin(kept)])
+    corrected = case.f1_of(claims[pd.MultiIndex.from_frame(claims[schema.OBJECT_KEY]).isin(kept)])
     if corrected - case.now.f1 >= GAIN:
         reason = f"{np.count_nonzero(~found.is_first):,} of {len(found.is_first):,} predictions lie near a better one"
         advice = f"keep the best of predictions that overlap (non-maximum suppression): {reason}"
@@ -265,4 +263,6 @@ def neighbours(objects: pd.DataFrame, truth: pd.DataFrame, reach: float) -> Neig
     worse = (score[first] < score[second]) | ((score[first] == score[second]) & (first > second))
     is_first = np.ones(len(one), bool)
     is_first[first[inner & worse]] = False
-    return Neighbours(one[OBJECT_KEY], is_first, inner.sum() / 2, float(more.sum()), float((more * weight).sum()))
+    return Neighbours(
+        one[schema.OBJECT_KEY], is_first, inner.sum() / 2, float(more.sum()), float((more * weight).sum())
+    )

@@ -14,17 +14,15 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from ...scoring.registry import Metric
-from ...scoring.sequence_sums import NamedSums, added_rows
-from ..certainty.jackknife import Functions, jackknife, single_share
-from ..certainty.reasons import FEWEST_COMBINED
+from ...scoring import Metric, NamedSums, sequence_sums
+from ..certainty import Functions, jackknife, reasons
 
 MOST_FOLDS = 10
 
 # Why there is no interval, by metric.
 NO_INTERVAL = {
     "f1": "only one sequence has objects at the threshold that others chose",
-    "HOTA": f"fewer than {FEWEST_COMBINED} sequences, of which a large one may decide the combined HOTA",
+    "HOTA": f"fewer than {reasons.FEWEST_COMBINED} sequences, of which a large one may decide the combined HOTA",
 }
 
 
@@ -46,7 +44,7 @@ def best_threshold(
     row |= {name: float(curve[name].iloc[best]) for name in names[:2]}
     assert metric.value is not None  # what is swept follows from sums
     assert metric.weight is not None
-    functions = single_share(metric.value, metric.weight)
+    functions = jackknife.single_share(metric.value, metric.weight)
     counted = np.flatnonzero((functions.weights(sums) > 0).any(axis=(1, 2)))
     if len(counted) < 2:
         return row
@@ -72,8 +70,8 @@ def of_held_out(
     `sums` are those of each sequence, in the group `group`, at the threshold that others chose, and `apparent` are the
     metrics at the threshold that all chose.
     """
-    estimate = functions.values({name: added_rows(rows, group, n_groups) for name, rows in sums.items()})
-    found = jackknife(sums, group, n_groups, functions, confidence, np.abs(apparent - estimate) / 2)
+    estimate = functions.values({name: sequence_sums.added_rows(rows, group, n_groups) for name, rows in sums.items()})
+    found = jackknife.jackknife(sums, group, n_groups, functions, confidence, np.abs(apparent - estimate) / 2)
     return found.estimate, found.low, found.high
 
 

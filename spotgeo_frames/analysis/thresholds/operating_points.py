@@ -9,24 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...scoring.ap.numbers import shown_position
-from ...scoring.ap.result import AveragePrecision
-from ...scoring.ap.tables import match_tables
-from ...scoring.row_counts import warn_of_doubled
-from ...scoring.sequence_sums import NamedSums, share
-from ...support.arrays import added_at, grouped
-from ...support.errors import InputError
-from ...support.pandas_tables import TEXT
-from ...tables.checks import check_matches
-from ...tables.columns import array_of, as_numbers
-from ...tables.table_kinds import CALLER, same_kind_as
-from ...tables.messages import counted, first_keys, missing
-from ...tables.schema import FN, FP, OBJECT_KEY, TP
-from ...tables.selections import number_groups
-from ...tables.table import Table
-from ..certainty.jackknife import Functions
-from ..certainty.reasons import first_reasons
-from ..certainty.resampling import check_confidence, check_seed, number_sequences
+from ...scoring import AveragePrecision, NamedSums, match_tables, row_counts, sequence_sums, shown_position
+from ...support import InputError, arrays, pandas_tables
+from ...tables import Table, array_of, as_numbers, checks, messages, schema, selections, table_kinds
+from ..certainty import Functions, reasons, resampling
 from .cross_validation import MOST_FOLDS, of_held_out
 
 # Both shares, in the order of the result, and how they follow from what sequences add up to at a threshold.
@@ -36,7 +22,10 @@ SCORE = "predicted_score"
 
 
 def _shares(sums: NamedSums) -> np.ndarray:
-    return np.stack([share(sums["right"], sums["predicted"]), share(sums["found"], sums["truth"])], axis=-1)
+    return np.stack(
+        [sequence_sums.share(sums["right"], sums["predicted"]), sequence_sums.share(sums["found"], sums["truth"])],
+        axis=-1,
+    )
 
 
 def _weights(sums: NamedSums) -> np.ndarray:
@@ -51,7 +40,7 @@ NOT_REACHED = "no threshold reaches it"
 NOT_WITHOUT_SOME = "without some of the sequences, no threshold reaches it"
 
 
-@same_kind_as("x")
+@table_kinds.same_kind_as("x")
 def operating_point(
     x: Table | AveragePrecision,
     precision: float | None = None,
@@ -131,14 +120,14 @@ def operating_point(
     Name: 0, dtype: float64
     """
     goal = _checked(precision, recall)
-    check_confidence(confidence)
-    check_seed(seed)
+    resampling.check_confidence(confidence)
+    resampling.check_seed(seed)
     table = scored_matches(x, threshold, "operating_point")
-    counted = table[np.isin(table["outcome"].array.codes, [TP, FN, FP])]
+    counted = table[np.isin(table["outcome"].array.codes, [schema.TP, schema.FN, schema.FP])]
     best = _points(counted, np.zeros(len(counted), np.int64), 1, goal, confidence, seed)
     if "category" in table:
         category = array_of(counted["category"])
-        group, first = number_groups({"category": category}, len(counted))
+        group, first = selections.number_groups({"category": category}, len(counted))
         names = pd.Series(category.take(first))
         names = names.astype("Int64") if pd.api.types.is_integer_dtype(names.dtype) else names
         of_categories = _points(counted, group, len(first), goal, confidence, seed)
@@ -165,8 +154,8 @@ def _points(
 ) -> pd.DataFrame:
     """The operating point of each group of hits, misses and false alarms, and what to expect of it on new data."""
     best = _best(counted, group, n_groups, goal)
-    sequence, n_sequences = number_sequences(counted)
-    cell, first = grouped(group * max(n_sequences, 1) + sequence)
+    sequence, n_sequences = resampling.number_sequences(counted)
+    cell, first = arrays.grouped(group * max(n_sequences, 1) + sequence)
     of_cell = group[first]
     held_out, unreached = _held_out(counted, group, cell, of_cell, n_groups, goal, seed)
     apparent = best[list(SHARES)].to_numpy()
@@ -179,7 +168,7 @@ def _points(
         for end, values in zip(("", "_low", "_high"), found, strict=True):
             columns[f"{name}_cross_validated{end}"] = np.where(is_null, np.nan, values[:, at])
     columns |= {name: best[name] for name in ("n_truth", "n_predicted")}
-    return pd.DataFrame(columns | {"reason": pd.array(reason, dtype=TEXT)})
+    return pd.DataFrame(columns | {"reason": pd.array(reason, dtype=pandas_tables.TEXT)})
 
 
 def _held_out(
@@ -211,32 +200,32 @@ def _held_out(
         n_left = np.bincount(group[score >= chosen[group]], minlength=n_groups)
         weight[own] = 1 / np.maximum(n_left, 1)[group[own]]
     is_kept = score >= least
-    found, predicted = is_kept & (outcome == TP), is_kept & (outcome != FN)
-    rows = {"found": found, "truth": outcome != FP, "right": found * weight, "predicted": predicted * weight}
-    return {name: added_at(cell, values, n_cells) for name, values in rows.items()}, unreached
+    found, predicted = is_kept & (outcome == schema.TP), is_kept & (outcome != schema.FN)
+    rows = {"found": found, "truth": outcome != schema.FP, "right": found * weight, "predicted": predicted * weight}
+    return {name: arrays.added_at(cell, values, n_cells) for name, values in rows.items()}, unreached
 
 
 def _reasons(not_reached: np.ndarray, n_sequences: np.ndarray, unreached: np.ndarray) -> np.ndarray:
     """Why the cross-validated numbers of each group are null; None where they are not."""
     few = [f"{n} {'sequence' if n == 1 else 'sequences'}: fewer than {FEWEST} tell nothing" for n in n_sequences]
     conditions = [(not_reached, NOT_REACHED), (n_sequences < FEWEST, few), (unreached, NOT_WITHOUT_SOME)]
-    return first_reasons(np.full(len(few), None, object), conditions)
+    return reasons.first_reasons(np.full(len(few), None, object), conditions)
 
 
 def _best(counted: pd.DataFrame, group: np.ndarray, n_groups: int, goal: dict[str, float]) -> pd.DataFrame:
     """The operating point of each group of hits, misses and false alarms; `group` (N,) is that of each row."""
     outcome = counted["outcome"].array.codes
-    is_found, score = outcome != FN, as_numbers(counted[SCORE])
-    n_truth = np.bincount(group[outcome != FP], minlength=n_groups)
+    is_found, score = outcome != schema.FN, as_numbers(counted[SCORE])
+    n_truth = np.bincount(group[outcome != schema.FP], minlength=n_groups)
     n_predicted = np.bincount(group[is_found], minlength=n_groups)
     rows = np.flatnonzero(is_found)
     rows = rows[np.lexsort((-score[rows], group[rows]))]
     score, group = score[rows], group[rows]
-    before = np.concatenate([[0], np.cumsum(outcome[rows] == TP)])
+    before = np.concatenate([[0], np.cumsum(outcome[rows] == schema.TP)])
     start = np.searchsorted(group, np.arange(n_groups))
     tp = before[1:] - before[start][group]
     n = np.arange(1, len(rows) + 1) - start[group]
-    values = {"precision": share(tp, n), "recall": share(tp, n_truth[group])}
+    values = {"precision": sequence_sums.share(tp, n), "recall": sequence_sums.share(tp, n_truth[group])}
 
     # Detections of equal scores are above a threshold together.
     is_last = np.append((score[1:] != score[:-1]) | (group[1:] != group[:-1]), True)[: len(rows)]
@@ -260,30 +249,34 @@ def scored_matches(x: Table | AveragePrecision, threshold: float | None, name: s
     """
     if isinstance(x, AveragePrecision):
         chosen = x.matched.thresholds[shown_position(x.matched.thresholds, threshold)]
-        return check_matches(match_tables(x.matched, [chosen]))
-    table = check_matches(x, f"{name}: x")
+        return checks.check_matches(match_tables(x.matched, [chosen]))
+    table = checks.check_matches(x, f"{name}: x")
     if threshold is not None:
         raise ValueError(
             "threshold goes with what average_precision() returned; a match table has its own, leave it out"
         )
     _check_scores(table, name)
-    warn_of_doubled(table, name, CALLER + 2)
+    row_counts.warn_of_doubled(table, name, table_kinds.CALLER + 2)
     return table
 
 
 def is_detection(table: pd.DataFrame) -> np.ndarray:
     """Marks the rows of a match table that are detections, right or wrong, (N,)."""
-    return np.isin(table["outcome"].array.codes, [TP, FP])
+    return np.isin(table["outcome"].array.codes, [schema.TP, schema.FP])
 
 
 def _check_scores(table: pd.DataFrame, name: str) -> None:
     """Raises InputError unless every detection of a match table has a score."""
     if SCORE not in table:
-        raise InputError(missing(f"{name}: x", SCORE, table.columns, "match predictions that have a column score"))
+        raise InputError(
+            messages.missing(f"{name}: x", SCORE, table.columns, "match predictions that have a column score")
+        )
     scores = table[SCORE]
     if not pd.api.types.is_any_real_numeric_dtype(scores.dtype) and scores.notna().any():
         raise InputError(f"{name}: x: column {SCORE} is of type {scores.dtype}; numbers are needed")
     null = scores.isna().to_numpy() & is_detection(table)
     if null.any():
-        where = first_keys(table, null, [*OBJECT_KEY[:2], "joint", "predicted_object"])
-        raise InputError(f"{name}: x: column {SCORE}: {counted(int(null.sum()), 'detection')} without one: {where}")
+        where = messages.first_keys(table, null, [*schema.OBJECT_KEY[:2], "joint", "predicted_object"])
+        raise InputError(
+            f"{name}: x: column {SCORE}: {messages.counted(int(null.sum()), 'detection')} without one: {where}"
+        )

@@ -16,23 +16,10 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...scoring.ap.result import AveragePrecision
-from ...scoring.sequence_sums import NamedSums, share
-from ...scoring.summary import FEW_SEQUENCES, LITTLE_KNOWN, OF_FEW
-from ...support.arrays import added_at, grouped
-from ...support.errors import InputError
-from ...support.pandas_tables import headline, result_as_html, result_as_text
-from ...tables.binning import MOST_BINS
-from ...tables.columns import array_of, as_numbers
-from ...tables.table_kinds import CALLER, same_kind_as
-from ...tables.messages import counted
-from ...tables.schema import TP
-from ...tables.selections import binned, number_groups
-from ...tables.table import Table
-from ..certainty.interval_tables import QUESTION
-from ..certainty.jackknife import ROUNDING, Functions, Intervals, clopper_pearson, jackknife, single_share
-from ..certainty.reasons import OF_ONE
-from ..certainty.resampling import check_confidence, number_sequences
+from ...scoring import FEW_SEQUENCES, LITTLE_KNOWN, OF_FEW, AveragePrecision, NamedSums, sequence_sums
+from ...support import InputError, arrays, pandas_tables
+from ...tables import Table, array_of, as_numbers, binning, messages, schema, selections, table_kinds
+from ..certainty import QUESTION, Functions, Intervals, jackknife, reasons, resampling
 from .operating_points import SCORE, is_detection, scored_matches
 
 
@@ -66,13 +53,13 @@ class Calibration(NamedTuple):
     summary: pd.DataFrame
 
     def __repr__(self) -> str:
-        return result_as_text(self, self._headline())
+        return pandas_tables.result_as_text(self, self._headline())
 
     def _repr_html_(self) -> str | None:
-        return result_as_html(self, self._headline())
+        return pandas_tables.result_as_html(self, self._headline())
 
     def _headline(self) -> list[str]:
-        return headline(self.summary, ["expected_calibration_error", "low", "high"])
+        return pandas_tables.headline(self.summary, ["expected_calibration_error", "low", "high"])
 
 
 class _Detections(NamedTuple):
@@ -86,7 +73,7 @@ class _Detections(NamedTuple):
     n_sequences: int
 
 
-@same_kind_as("x")
+@table_kinds.same_kind_as("x")
 def calibration(
     x: Table | AveragePrecision, bins: int = 10, threshold: float | None = None, *, confidence: float = 0.95
 ) -> Calibration:
@@ -145,23 +132,23 @@ def calibration(
        expected_calibration_error    low   high  by_chance
     0                        0.16  0.131  0.177      0.011
     """
-    if not isinstance(bins, int | np.integer) or isinstance(bins, bool) or not 2 <= bins <= MOST_BINS:
-        raise ValueError(f"bins is {bins!r}; an integer from 2 to {MOST_BINS} is needed")
-    check_confidence(confidence)
+    if not isinstance(bins, int | np.integer) or isinstance(bins, bool) or not 2 <= bins <= binning.MOST_BINS:
+        raise ValueError(f"bins is {bins!r}; an integer from 2 to {binning.MOST_BINS} is needed")
+    resampling.check_confidence(confidence)
     table = scored_matches(x, threshold, "calibration")
     table = table[is_detection(table)].reset_index(drop=True)
     _check_range(table)
-    in_bins = array_of(binned(table, SCORE, int(bins)))
-    bin_of_row, first = number_groups({SCORE: in_bins}, len(table))
-    sequence, n_sequences = number_sequences(table)
-    is_right = (table["outcome"].array.codes == TP).astype(np.float64)
+    in_bins = array_of(selections.binned(table, SCORE, int(bins)))
+    bin_of_row, first = selections.number_groups({SCORE: in_bins}, len(table))
+    sequence, n_sequences = resampling.number_sequences(table)
+    is_right = (table["outcome"].array.codes == schema.TP).astype(np.float64)
     detections = _Detections(as_numbers(table[SCORE]), is_right, bin_of_row, sequence, len(first), n_sequences)
     of_bins = _bin_table(detections, confidence)
     of_bins.insert(0, SCORE, in_bins.take(first))
     summary = _summary(detections, confidence)
     of_bins.attrs = summary.attrs = table.attrs | {"question": QUESTION, "bins": int(bins), "confidence": confidence}
     for text in _warning_texts(summary):
-        warnings.warn(f"calibration: {text}", stacklevel=CALLER)
+        warnings.warn(f"calibration: {text}", stacklevel=table_kinds.CALLER)
     return Calibration(of_bins, summary)
 
 
@@ -169,7 +156,7 @@ def _warning_texts(summary: pd.DataFrame) -> list[str]:
     """The texts of warnings: why the interval is null, and where little is known."""
     [row] = summary.to_dict("records")
     if row["n_sequences"] == 1:
-        return [f"{OF_ONE}, so low and high are null"]
+        return [f"{reasons.OF_ONE}, so low and high are null"]
     texts = []
     if 1 < row["n_sequences"] < FEW_SEQUENCES:
         texts.append(f"{OF_FEW}: {LITTLE_KNOWN}")
@@ -182,7 +169,9 @@ def _check_range(table: pd.DataFrame) -> None:
     """Raises InputError unless all scores can be chances."""
     outside = ~table[SCORE].between(0, 1).to_numpy(bool)
     if outside.any():
-        such = f"{counted(int(outside.sum()), 'score')} outside 0 to 1, such as {table[SCORE][outside].iloc[0]:g}"
+        such = (
+            f"{messages.counted(int(outside.sum()), 'score')} outside 0 to 1, such as {table[SCORE][outside].iloc[0]:g}"
+        )
         raise InputError(
             f"calibration: x: column {SCORE}: {such}; only scores from 0 to 1 can be chances of being right"
         )
@@ -190,14 +179,14 @@ def _check_range(table: pd.DataFrame) -> None:
 
 def _bin_table(detections: _Detections, confidence: float) -> pd.DataFrame:
     """The table `bins` of a Calibration, without the bins themselves."""
-    cell, first = grouped(detections.bin * detections.n_sequences + detections.sequence)
+    cell, first = arrays.grouped(detections.bin * detections.n_sequences + detections.sequence)
     of_cell, n_bins = detections.bin[first], detections.n_bins
-    sums = {"tp": added_at(cell, detections.is_right), "n": np.bincount(cell).astype(np.float64)}
-    functions = single_share(lambda sums: share(sums["tp"], sums["n"]), lambda sums: sums["n"])
-    found = jackknife(sums, of_cell, n_bins, functions, confidence)
+    sums = {"tp": arrays.added_at(cell, detections.is_right), "n": np.bincount(cell).astype(np.float64)}
+    functions = jackknife.single_share(lambda sums: sequence_sums.share(sums["tp"], sums["n"]), lambda sums: sums["n"])
+    found = jackknife.jackknife(sums, of_cell, n_bins, functions, confidence)
     n = np.bincount(detections.bin, minlength=n_bins)
     columns = {
-        "mean_score": added_at(detections.bin, detections.score, n_bins) / n,
+        "mean_score": arrays.added_at(detections.bin, detections.score, n_bins) / n,
         "n_predicted": n,
         "n_sequences": np.bincount(of_cell, minlength=n_bins),
         "precision": found.estimate[:, 0],
@@ -212,14 +201,14 @@ def _summary(detections: _Detections, confidence: float) -> pd.DataFrame:
     shape = detections.n_sequences, detections.n_bins
     cell = detections.sequence * detections.n_bins + detections.bin
     sums = {
-        "excess": added_at(cell, detections.is_right - detections.score, shape[0] * shape[1]).reshape(shape),
+        "excess": arrays.added_at(cell, detections.is_right - detections.score, shape[0] * shape[1]).reshape(shape),
         "n": np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape).astype(np.float64),
     }
     columns = dict.fromkeys(["expected_calibration_error", "low", "high", "by_chance"], np.nan)
     if shape[0]:
         group = np.zeros(shape[0], np.int64)
-        of_bins = jackknife(sums, group, 1, _distances(shape[1]), confidence)
-        of_all = jackknife(sums, group, 1, _error(), confidence)
+        of_bins = jackknife.jackknife(sums, group, 1, _distances(shape[1]), confidence)
+        of_all = jackknife.jackknife(sums, group, 1, _error(), confidence)
         weights = sums["n"].sum(axis=0) / sums["n"].sum()
         by_chance = float(np.sqrt(2 / np.pi) * np.sum(weights * of_bins.error[0]))
         low, high = _bounds(of_all, by_chance, confidence)
@@ -233,7 +222,7 @@ def _distances(n_bins: int) -> Functions:
     """How far precision is above the mean score, in each bin."""
     unlimited = np.full(n_bins, np.inf)
     return Functions(
-        lambda sums: share(sums["excess"], sums["n"]),
+        lambda sums: sequence_sums.share(sums["excess"], sums["n"]),
         lambda sums: sums["n"],
         -unlimited,
         unlimited,
@@ -245,7 +234,7 @@ def _error() -> Functions:
     """The expected calibration error."""
 
     def values(sums: NamedSums) -> np.ndarray:
-        return share(np.abs(sums["excess"]).sum(axis=-1), sums["n"].sum(axis=-1))[..., None]
+        return sequence_sums.share(np.abs(sums["excess"]).sum(axis=-1), sums["n"].sum(axis=-1))[..., None]
 
     unlimited = np.full(1, np.inf)
     return Functions(values, lambda sums: sums["n"].sum(axis=-1)[..., None], -unlimited, unlimited, np.zeros(1, bool))
@@ -260,6 +249,8 @@ def _bounds(found: Intervals, by_chance: float, confidence: float) -> tuple[floa
         return np.nan, np.nan
     reach = stdtrit(found.degrees_of_freedom[0, 0], (1 + confidence) / 2) * error
     low, high = max(estimate - by_chance - reach, 0.0), min(estimate + reach, 1.0)
-    if error <= ROUNDING:  # all sequences agree: the bounds of a share of as many units
-        low, high = (float(bound[0, 0]) for bound in clopper_pearson(found.estimate, found.n_weighted, confidence))
+    if error <= jackknife.ROUNDING:  # all sequences agree: the bounds of a share of as many units
+        low, high = (
+            float(bound[0, 0]) for bound in jackknife.clopper_pearson(found.estimate, found.n_weighted, confidence)
+        )
     return low, high

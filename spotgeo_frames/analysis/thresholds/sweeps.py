@@ -23,29 +23,28 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...geometries.poses import check_pose_scores
-from ...geometries.registered import Measure
-from ...matching.alignment import Aligned, FrameRule
-from ...matching.assignment import Entries
-from ...matching.crowds import crowd_flags, without_crowds
-from ...matching.left_out import left_out
-from ...matching.levels import Spans, assign_at_levels
-from ...matching.pairs import Pairs
-from ...matching.rule import Compared, Rule, compared
-from ...matching.words import Words, asked, asked_with_tracks, rule_of_tables
-from ...scoring.registry import METRICS, defined, values_of
-from ...scoring.sequence_sums import NamedSums, share
-from ...support.arrays import added_at
-from ...support.pandas_tables import headline, result_as_html, result_as_text
-from ...support.work import progress
-from ...tables.annotations import Annotations, as_annotations
-from ...tables.checks import check_scores
-from ...tables.columns import as_numbers
-from ...tables.provenance import source
-from ...tables.table_kinds import CALLER, same_kind_as
-from ...tables.schema import FN, TP
-from ...tables.table import Table
-from ..certainty.resampling import check_confidence, check_seed, number_sequences
+from ...geometries import Measure, check_pose_scores
+from ...matching import (
+    Aligned,
+    Compared,
+    Entries,
+    FrameRule,
+    Pairs,
+    Rule,
+    Spans,
+    Words,
+    asked,
+    asked_with_tracks,
+    compared,
+    crowds,
+    left_out,
+    levels,
+    rule_of_tables,
+)
+from ...scoring import NamedSums, registry, sequence_sums
+from ...support import arrays, pandas_tables, work
+from ...tables import Annotations, Table, as_annotations, as_numbers, checks, provenance, schema, table_kinds
+from ..certainty import resampling
 from .cross_validation import best_threshold, null_texts, score_thresholds
 from .track_sweeps import sweep_tracks
 
@@ -86,17 +85,17 @@ class Sweep(NamedTuple):
     best: pd.DataFrame
 
     def __repr__(self) -> str:
-        return result_as_text(self, self._headline())
+        return pandas_tables.result_as_text(self, self._headline())
 
     def _repr_html_(self) -> str | None:
-        return result_as_html(self, self._headline())
+        return pandas_tables.result_as_html(self, self._headline())
 
     def _headline(self) -> list[str]:
         metrics = [f"{name}{end}" for name in ("HOTA", "f1") for end in ("", "_cross_validated")]
-        return headline(self.best, ["tau", "threshold", "score_threshold", *metrics, "average_precision"])
+        return pandas_tables.headline(self.best, ["tau", "threshold", "score_threshold", *metrics, "average_precision"])
 
 
-@same_kind_as("truth")
+@table_kinds.same_kind_as("truth")
 def sweep(
     truth: Annotations | Table,
     predictions: Annotations | Table,
@@ -225,17 +224,17 @@ def sweep(
     0              0.4   2   1.0   1.0  1.000
     1              0.9   1   0.5   0.5  0.667
     """
-    check_confidence(confidence)
-    check_seed(seed)
+    resampling.check_confidence(confidence)
+    resampling.check_seed(seed)
     options = {"confidence": confidence, "seed": seed}
     given = tau, epsilon, similarity, threshold, sigmas, distance, unit
     swept = partial(sweep_tracks, asked_with_tracks(*given)) if tracks else partial(_sweep_detections, _words(*given))
     sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
-    check_scores(sides[1].objects, source(sides[1].objects, "predictions"), "sweep")
+    checks.check_scores(sides[1].objects, provenance.source(sides[1].objects, "predictions"), "sweep")
     curve, best, notes, warning = swept(*sides, score, frames, **options)
     curve.attrs = best.attrs = notes | options
     for text in filter(None, [warning, *null_texts(best)]):
-        warnings.warn(f"sweep: {text}", stacklevel=CALLER)
+        warnings.warn(f"sweep: {text}", stacklevel=table_kinds.CALLER)
     return Sweep(curve, best)
 
 
@@ -252,10 +251,10 @@ def _sweep_detections(
     rules = [rule_of_tables(of_limit, truth, predictions) for of_limit in words]
     widest = rules[-1 if rules[0].by_distance else 0]
     both = compared(widest, truth, predictions, frames)
-    check_pose_scores(both.aligned.predictions.table, source(predictions.objects, "predictions"))
+    check_pose_scores(both.aligned.predictions.table, provenance.source(predictions.objects, "predictions"))
     by_level = score_levels(both, widest, score)
     curves, rows = [], []
-    for rule in progress(rules, "matching", rules[0].limit):
+    for rule in work.progress(rules, "matching", rules[0].limit):
         sums = level_sums(by_level, rule)
         curves.append(_curve(sums, rule, by_level.thresholds))
         rows.append(_best(curves[-1], sums, rule, confidence, seed))
@@ -263,9 +262,9 @@ def _sweep_detections(
     notes = {key: rules[0].notes[key] for key in shared if key != rules[0].limit}
     notes.update(both.aligned.notes)
     if "crowd" in both.aligned.truth.table:
-        notes["crowds"] = int(crowd_flags(both.aligned.truth.table).sum())
+        notes["crowds"] = int(crowds.crowd_flags(both.aligned.truth.table).sum())
     best = pd.DataFrame(rows, dtype=np.float64)
-    return pd.concat(curves, ignore_index=True), best, notes, left_out(both.aligned, widest)
+    return pd.concat(curves, ignore_index=True), best, notes, left_out.left_out(both.aligned, widest)
 
 
 def _words(
@@ -300,17 +299,17 @@ def _listed(name: str, given: float | Sequence[float] | None) -> list[float | No
 def _curve(sums: LevelSums, rule: Rule, thresholds: np.ndarray) -> pd.DataFrame:
     """Makes the rows of the table `curve` of a Sweep."""
     by_similarity = not rule.by_distance
-    metrics = values_of(sums.totals, defined(CURVE, by_similarity), by_similarity)
+    metrics = registry.values_of(sums.totals, registry.defined(CURVE, by_similarity), by_similarity)
     curve = pd.DataFrame({"score_threshold": thresholds} | metrics)
     curve.insert(0, rule.limit, getattr(rule, rule.limit))
-    return curve.astype(dict.fromkeys((name for name in CURVE if METRICS[name].written == "count"), np.int64))
+    return curve.astype(dict.fromkeys((name for name in CURVE if registry.METRICS[name].written == "count"), np.int64))
 
 
 def _best(curve: pd.DataFrame, sums: LevelSums, rule: Rule, confidence: float, seed: int) -> dict[str, float]:
     """Makes the row of the table `best` of a Sweep from the rows of its curve."""
     area = area_under_precision_recall(curve) if sums.n_truth else np.nan
     row = {rule.limit: getattr(rule, rule.limit), "average_precision": area}
-    return row | best_threshold(curve, METRICS["f1"], sums.of_sequences, 2, confidence, seed)
+    return row | best_threshold(curve, registry.METRICS["f1"], sums.of_sequences, 2, confidence, seed)
 
 
 def area_under_precision_recall(points: pd.DataFrame) -> float:
@@ -360,12 +359,12 @@ def score_levels(sides: Compared, widest: Rule, thresholds: Sequence[float] | No
     Without `thresholds`, every score that occurs is one, or `MOST_THRESHOLDS` scores of evenly spaced ranks. Raises
     ValueError where thresholds are not numeric.
     """
-    counting = without_crowds(sides, widest)
+    counting = crowds.without_crowds(sides, widest)
     aligned = counting.sides.aligned
     scores = as_numbers(aligned.predictions.table["score"])
     rising = score_thresholds(scores, thresholds, MOST_THRESHOLDS)
     level = np.searchsorted(rising, scores, side="right") - 1
-    near, sequences = widest.near_pairs(aligned), number_sequences(aligned.frames)
+    near, sequences = widest.near_pairs(aligned), resampling.number_sequences(aligned.frames)
     return Scored(aligned, near, rising, level, *sequences, counting.covering)
 
 
@@ -377,7 +376,7 @@ def level_sums(scored: Scored, rule: Rule) -> LevelSums:
     costs = rule.cost(near.measure)
     starts = predictions.starts, truth.starts
     entries = Entries(near.prediction, near.truth, costs, *starts, scored.aligned.names_from(0))
-    spans = assign_at_levels(entries, scored.level, n_levels, rule.largest_cost)
+    spans = levels.assign_at_levels(entries, scored.level, n_levels, rule.largest_cost)
     measure, sequence = near.measure[spans.pair], scored.sequence[truth.frame[near.truth[spans.pair]]]
     lost_tp = _lost(spans, np.ones(len(measure)), sequence, (n_sequences, n_levels))
     may_be_false = _may_be_false(scored, rule)
@@ -387,18 +386,18 @@ def level_sums(scored: Scored, rule: Rule) -> LevelSums:
     no_fp = may_be_false[near.prediction[spans.pair]].astype(np.float64)
     lost_fp -= _lost(spans, no_fp, sequence, (n_sequences, n_levels))
     tp, fp = map(_left_at_levels, (lost_tp, lost_fp))
-    n_truth = added_at(scored.sequence, truth.counts, n_sequences)
+    n_truth = arrays.added_at(scored.sequence, truth.counts, n_sequences)
     fn = n_truth[:, None] - tp
     of_sequences = {"tp": tp, "fn": fn, "fp": fp}
     totals = {name: counts.sum(axis=0) for name, counts in of_sequences.items()}
     totals["near"] = _left_in_all(spans, measure, n_levels)
     if rule.by_distance:
-        squared, kelvins = rule.errors(np.full(len(measure), TP), measure)
-        of_miss = [float(error[0]) for error in rule.errors(np.array([FN]), np.array([np.nan]))]
+        squared, kelvins = rule.errors(np.full(len(measure), schema.TP), measure)
+        of_miss = [float(error[0]) for error in rule.errors(np.array([schema.FN]), np.array([np.nan]))]
         n_missed = totals["fn"] + totals["fp"]
         totals["squared_error"] = _left_in_all(spans, squared, n_levels) + of_miss[0] * n_missed
         errors = _left_at_levels(_lost(spans, kelvins, sequence, (n_sequences, n_levels))) + of_miss[1] * (fn + fp)
-        totals["kelvins_mse"] = share(errors, tp + fn + fp, nothing=0.0).sum(axis=0)
+        totals["kelvins_mse"] = sequence_sums.share(errors, tp + fn + fp, nothing=0.0).sum(axis=0)
     return LevelSums(of_sequences, totals, int(n_truth.sum()))
 
 
@@ -416,7 +415,7 @@ def _lost(spans: Spans, values: np.ndarray, sequence: np.ndarray, shape: tuple[i
     """
     later = np.flatnonzero(spans.first)
     cell = np.concatenate([sequence * shape[1] + spans.last, (sequence * shape[1] + spans.first)[later] - 1])
-    return added_at(cell, np.concatenate([values, -values[later]]), shape[0] * shape[1]).reshape(shape)
+    return arrays.added_at(cell, np.concatenate([values, -values[later]]), shape[0] * shape[1]).reshape(shape)
 
 
 def _left_at_levels(lost: np.ndarray) -> np.ndarray:

@@ -11,25 +11,40 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...matching.alignment import Aligned, FrameRule, align, select_rows
-from ...matching.left_out import left_out
-from ...matching.pairs import PAIRS_AT_ONCE, Pairs, join_pairs
-from ...matching.rule import HEAD_SIZES, Rule
-from ...matching.words import Words, check_no_words
-from ...scoring.registry import values_of
-from ...scoring.sequence_sums import MetricSet, Sums
-from ...support.arrays import chunks
-from ...support.work import progress
-from ...tables.annotations import Annotations, SideColumns, side_columns
-from ...tables.columns import Columns, as_numbers
-from ...tables.schema import coordinates_of
-from ...tracking.identities import with_predictions, without_crowds_of_tracks
-from ...tracking.metrics.hota import ALPHAS, HOTA_ALONE, hota_alone
-from ...tracking.poses import check_keypoints, evaluate_poses, near_joints
-from ...tracking.registry import HOTA_METRICS
-from ...tracking.track_sums import POSES, TRACKS
-from ...tracking.tracks import evaluate_tracks, identify_whole, rule_of_tracks, similar_chunks, sums_of_similar
-from ..certainty.reasons import FEWEST_COMBINED
+from ...matching import (
+    HEAD_SIZES,
+    PAIRS_AT_ONCE,
+    Aligned,
+    FrameRule,
+    Pairs,
+    Rule,
+    Words,
+    alignment,
+    check_no_words,
+    join_pairs,
+    left_out,
+)
+from ...scoring import MetricSet, Sums, registry
+from ...support import arrays, work
+from ...tables import Annotations, Columns, SideColumns, as_numbers, schema, side_columns
+from ...tracking import (
+    ALPHAS,
+    HOTA_ALONE,
+    HOTA_METRICS,
+    check_keypoints,
+    evaluate_poses,
+    evaluate_tracks,
+    hota_alone,
+    identify_whole,
+    near_joints,
+    rule_of_tracks,
+    similar_chunks,
+    sums_of_similar,
+    track_sums,
+    with_predictions,
+    without_crowds_of_tracks,
+)
+from ..certainty import reasons
 from .cross_validation import best_threshold, score_thresholds
 
 # Where there are more distinct scores than this, the thresholds are this many scores of evenly spaced ranks.
@@ -68,8 +83,8 @@ def way_of_tracks(words: Words, truth: Annotations, predictions: Annotations, fr
     """
     rule, sides = rule_with_identities(words, truth, predictions), (side_columns(truth), side_columns(predictions))
     if rule.name == "keypoint":
-        return Way(rule, ["HOTA", "mota"], partial(_evaluate_poses, rule, *sides, frames), POSES)
-    return Way(rule, ["HOTA", "MOTA", "IDF1"], partial(_evaluate_tracks, rule), TRACKS)
+        return Way(rule, ["HOTA", "mota"], partial(_evaluate_poses, rule, *sides, frames), track_sums.POSES)
+    return Way(rule, ["HOTA", "MOTA", "IDF1"], partial(_evaluate_tracks, rule), track_sums.TRACKS)
 
 
 def rule_with_identities(words: Words, truth: Annotations, predictions: Annotations) -> Rule:
@@ -100,7 +115,7 @@ def _evaluate_tracks(rule: Rule, aligned: Aligned) -> Evaluate:
 
 def _evaluate_with_crowds(rule: Rule, aligned: Aligned, kept: np.ndarray) -> tuple[Sums, Mapping[str, int]]:
     """What `track` adds up of the predictions that are left, where the truth may have crowds."""
-    left = select_rows(aligned, np.ones(len(aligned.truth.frame), bool), kept)
+    left = alignment.select_rows(aligned, np.ones(len(aligned.truth.frame), bool), kept)
     return _counted(evaluate_tracks(without_crowds_of_tracks(left, rule), rule)[2])
 
 
@@ -112,7 +127,7 @@ def _counted(sums: Sums) -> tuple[Sums, Mapping[str, int]]:
 def _without_other_columns(aligned: Aligned) -> Aligned:
     """The sides without the columns of predictions that would be selected at each threshold for nothing."""
     predictions = aligned.predictions
-    table = predictions.table.select(coordinates_of(predictions.table))
+    table = predictions.table.select(schema.coordinates_of(predictions.table))
     return aligned._replace(predictions=predictions._replace(table=table))
 
 
@@ -130,7 +145,7 @@ def _evaluate_poses(
         rows = np.ones(len(predictions.objects), bool)
         rows[whole.predictions.row[~kept]] = False
         left = predictions._replace(objects=predictions.objects.filter(rows))
-        aligned = align(truth, left, frames, may_be_disjoint=True)
+        aligned = alignment.align(truth, left, frames, may_be_disjoint=True)
         if "crowd" in truth.objects:  # which predictions they explain depends on which are left
             aligned = without_crowds_of_tracks(aligned, rule)
             pairs = near_joints(aligned)
@@ -141,7 +156,7 @@ def _evaluate_poses(
         counts = {"tp": tp, "fn": len(aligned.truth.frame) - tp, "fp": len(aligned.predictions.frame) - tp}
         names = found.keypoints.sequence_names
         values, of_all = found.totals | found.clear, Columns({}, n_rows=1)
-        return Sums(POSES, of_all, np.zeros(len(names), np.int64), names, values, {}), counts
+        return Sums(track_sums.POSES, of_all, np.zeros(len(names), np.int64), names, values, {}), counts
 
     return evaluate
 
@@ -155,7 +170,7 @@ def _left(pairs: Pairs, kept: np.ndarray) -> Pairs:
 def _in_fewer(parts: list[Pairs]) -> list[Pairs]:
     """The same pairs in fewer parts, which are still small enough for the processor's cache."""
     sizes = np.array([len(part.truth) for part in parts], np.int64)
-    return [join_pairs(parts[first:last]) for first, last in chunks(sizes, PAIRS_AT_ONCE)]
+    return [join_pairs(parts[first:last]) for first, last in arrays.chunks(sizes, PAIRS_AT_ONCE)]
 
 
 def sweep_tracks(
@@ -169,13 +184,13 @@ def sweep_tracks(
 ) -> tuple[pd.DataFrame, pd.DataFrame, dict[Hashable, Any], str | None]:
     """The tables `curve` and `best` of a Sweep of tracks, the notes of the rule, and a warning or None."""
     way = way_of_tracks(words, truth, predictions, frames)
-    aligned = align(truth, predictions, frames)
+    aligned = alignment.align(truth, predictions, frames)
     scores = as_numbers(aligned.predictions.table["score"])
     thresholds = score_thresholds(scores, score, MOST_THRESHOLDS)
     evaluate = way.evaluate(aligned)
     names = pd.unique(pd.Series(aligned.frames["sequence"], copy=False))
     rows, sums = [], np.zeros((len(names), len(thresholds), len(HOTA_ALONE), len(ALPHAS)))
-    for position, threshold in enumerate(progress(thresholds.tolist(), "evaluating", "threshold")):
+    for position, threshold in enumerate(work.progress(thresholds.tolist(), "evaluating", "threshold")):
         found, counts = evaluate(scores >= threshold)
         totals = {name: values.sum(axis=0) for name, values in found.values.items()}
         rows.append({**counts, **way.metrics.compute(totals, way.columns)})
@@ -183,16 +198,16 @@ def sweep_tracks(
         sums[of_sequence, position] = np.stack([found.values[name] for name in HOTA_ALONE], axis=1)
     curve = _curve(thresholds, rows, way.columns)
     by_name = dict(zip(HOTA_ALONE, np.moveaxis(sums, 2, 0), strict=True))
-    best = best_threshold(curve, HOTA, by_name, FEWEST_COMBINED, confidence, seed)
+    best = best_threshold(curve, HOTA, by_name, reasons.FEWEST_COMBINED, confidence, seed)
     notes = {**way.rule.notes, **aligned.notes}
-    return curve, pd.DataFrame([best], dtype=np.float64), notes, left_out(aligned, way.rule)
+    return curve, pd.DataFrame([best], dtype=np.float64), notes, left_out.left_out(aligned, way.rule)
 
 
 def _curve(thresholds: np.ndarray, rows: list[dict[str, Any]], metrics: Sequence[str]) -> pd.DataFrame:
     """The table `curve`, from the counts and metrics at each threshold."""
     table = pd.DataFrame(rows, columns=["tp", "fn", "fp", *metrics], dtype=np.float64)
     counts = {name: table[name].to_numpy() for name in ("tp", "fn", "fp")}
-    shares = values_of(counts, ["precision", "recall", "f1"])
+    shares = registry.values_of(counts, ["precision", "recall", "f1"])
     columns = {"score_threshold": thresholds, "n_predicted": counts["tp"] + counts["fp"]} | counts | shares
     curve = pd.DataFrame(columns | {name: table[name] for name in metrics})
     return curve.astype(dict.fromkeys(COUNTS, np.int64))

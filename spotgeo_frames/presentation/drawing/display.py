@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...scoring.summary import FEW_NOTE, few_marked
-from ...support.pandas_tables import html_formatter
-from ...support.texts import DASH, bins_as_text, is_binned, label
-from ...tables.schema import PREFIXES
+from ...scoring import FEW_NOTE, few_marked
+from ...support import DASH, bins_as_text, is_binned, label, pandas_tables
+from ...tables import schema
 from .wording import reading
 
 # Columns whose values belong to the metric that the column `metric` names in the same row.
@@ -52,7 +51,7 @@ def show_tables(on: bool = True) -> None:
     >>> sf.show_tables(False)
     >>> pd.reset_option("display.precision")
     """
-    formatter = html_formatter()
+    formatter = pandas_tables.html_formatter()
     if formatter is None:
         return
     shown = formatter.for_type(pd.DataFrame)
@@ -123,7 +122,7 @@ def _is_identifier(name: Hashable) -> bool:
 
 def _is_carried(name: Hashable) -> bool:
     """Whether a column may be the user's own. Its whole numbers may be names, so they are displayed unrounded."""
-    return str(name).startswith(tuple(PREFIXES.values())) or name in ("tau", "epsilon")
+    return str(name).startswith(tuple(schema.PREFIXES.values())) or name in ("tau", "epsilon")
 
 
 def _texts(values: pd.Series, shares: np.ndarray, name: Hashable, precision: int | None) -> list[str]:

@@ -9,20 +9,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...geometries.points import centres, offsets
-from ...matching.noted_rule import shared_notes
-from ...matching.rule import Rule
-from ...scoring.registry import values_of
-from ...scoring.row_counts import warn_of_doubled
-from ...support.errors import InputError
-from ...support.pandas_tables import TEXT
-from ...support.texts import bins_as_text, label
-from ...tables.arrow import as_pandas
-from ...tables.checks import check_matches
-from ...tables.match_sides import check_coordinates
-from ...tables.messages import counted
-from ...tables.schema import FN, PREFIXES, SIDE_PREFIXES, TP, registered_name
-from ...tables.table import Table
+from ...geometries import centres, offsets
+from ...matching import Rule, noted_rule
+from ...scoring import registry, row_counts
+from ...support import InputError, bins_as_text, label, pandas_tables
+from ...tables import Table, arrow, check_coordinates, checks, messages, schema
 from .wording import unit_of_distances
 
 Who = Literal["plots", "charts"]
@@ -62,8 +53,8 @@ class Curve(NamedTuple):
 
 def matches_to_draw(matches: Table, who: Who, stacklevel: int) -> pd.DataFrame:
     """The match table to draw, checked; warns if it has rows twice in one submission."""
-    table = check_matches(matches)
-    warn_of_doubled(table, who, stacklevel + 1)
+    table = checks.check_matches(matches)
+    row_counts.warn_of_doubled(table, who, stacklevel + 1)
     return table
 
 
@@ -76,9 +67,9 @@ def table_to_draw(
     result, or if columns are missing.
     """
     if hasattr(type(given), "_asdict"):
-        is_there = hasattr(given, field) and {*columns} <= {*as_pandas(getattr(given, field), name).columns}
+        is_there = hasattr(given, field) and {*columns} <= {*arrow.as_pandas(getattr(given, field), name).columns}
         raise InputError(f"{who}: {name} is {described(given)}; give {f'its field {field}' if is_there else needed}")
-    table = as_pandas(given, name)
+    table = arrow.as_pandas(given, name)
     check_columns(table, columns, needed, who)
     return table
 
@@ -100,13 +91,13 @@ def count_to_draw(count: Any, name: str, who: Who) -> int:
 def names_of_rows(table: pd.DataFrame, who: str) -> pd.Series:
     """The name of each row's submission as text; raises InputError, which begins with `who`, if one is null."""
     if n_null := int(table["submission"].isna().sum()):
-        raise InputError(f"{who}: column submission: {counted(n_null, 'row')} null; name each submission")
+        raise InputError(f"{who}: column submission: {messages.counted(n_null, 'row')} null; name each submission")
     return table["submission"].map(label).astype(object)
 
 
 def check_offsets(matches: pd.DataFrame, who: Who) -> None:
     """Raises InputError if a match table lacks the coordinates of truths or of predictions."""
-    plain = [prefix for prefix in SIDE_PREFIXES if registered_name(matches, prefix) is None]
+    plain = [prefix for prefix in schema.SIDE_PREFIXES if schema.registered_name(matches, prefix) is None]
     columns = [f"{prefix}{axis}" for prefix in plain for axis in "xy"]
     check_columns(matches, columns, "a match table with coordinates", who)
 
@@ -247,14 +238,14 @@ def together(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         if len({table[column].dtype for table in tables.values() if column in table}) > 1
     ]
     parts = [
-        table.assign(**{column: table[column].astype(TEXT) for column in mixed if column in table})
+        table.assign(**{column: table[column].astype(pandas_tables.TEXT) for column in mixed if column in table})
         for table in tables.values()
     ]
     answer = pd.concat(parts, ignore_index=True)
     codes = np.arange(len(names)).repeat([len(part) for part in parts])
-    named = pd.Categorical.from_codes(codes, categories=pd.Index(names, dtype=TEXT))
+    named = pd.Categorical.from_codes(codes, categories=pd.Index(names, dtype=pandas_tables.TEXT))
     answer.insert(0, "submission", pd.Series(named, index=answer.index))
-    answer.attrs = shared_notes(next(iter(tables.values())))
+    answer.attrs = noted_rule.shared_notes(next(iter(tables.values())))
     return answer
 
 
@@ -277,7 +268,7 @@ class RecallGrid(NamedTuple):
     @property
     def recall(self) -> np.ndarray:
         """The share of truths that are found, (columns, rows); null where there is no truth."""
-        return values_of({"tp": self.n_found, "fn": self.n_truth - self.n_found}, ["recall"])["recall"]
+        return registry.values_of({"tp": self.n_found, "fn": self.n_truth - self.n_found}, ["recall"])["recall"]
 
 
 def recall_grid(table: pd.DataFrame, columns: int) -> RecallGrid | None:
@@ -288,15 +279,15 @@ def recall_grid(table: pd.DataFrame, columns: int) -> RecallGrid | None:
     """
     check_coordinates(table, ["truth"])
     outcome = table["outcome"].array.codes
-    x, y = centres(table, PREFIXES["truth"])
-    rows = np.isin(outcome, [TP, FN]) & np.isfinite(x) & np.isfinite(y)
+    x, y = centres(table, schema.PREFIXES["truth"])
+    rows = np.isin(outcome, [schema.TP, schema.FN]) & np.isfinite(x) & np.isfinite(y)
     x, y = x[rows], y[rows]
     if not len(x):
         return None
     width, height = max(np.ptp(x), 1e-9), max(np.ptp(y), 1e-9)
     n_rows = int(np.clip(round(columns * height / width), 1, 4 * columns))
     n_truth, x_edges, y_edges = np.histogram2d(x, y, bins=[columns, n_rows])
-    found = outcome[rows] == TP
+    found = outcome[rows] == schema.TP
     n_found, _, _ = np.histogram2d(x[found], y[found], bins=[x_edges, y_edges])
     return RecallGrid(x_edges, y_edges, n_truth, n_found)
 

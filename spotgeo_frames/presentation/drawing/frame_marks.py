@@ -11,20 +11,16 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...analysis.errors.histories import identity_columns, switches
-from ...geometries.facts import Rows
-from ...geometries.joints import BONES
-from ...geometries.points import centres, geometry_of
-from ...geometries.poses import pose_joints
-from ...support.texts import DASH
-from ...tables.columns import as_numbers
-from ...tables.schema import FN, FP, SIDE_PREFIXES, TP
+from ...analysis.errors import identity_columns, switches
+from ...geometries import BONES, Rows, centres, geometry_of, pose_joints
+from ...support import DASH
+from ...tables import as_numbers, schema
 from .plot_parts import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, plain, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-TRUTH, PREDICTED = SIDE_PREFIXES
+TRUTH, PREDICTED = schema.SIDE_PREFIXES
 
 
 # The longest identity that is written whole, in characters.
@@ -45,10 +41,10 @@ class Mark(NamedTuple):
 
 
 MARKS = [
-    Mark("truth, found", TRUTH, TP, "o", 11, GREEN, 1.0, "-"),
-    Mark("truth, missed", TRUTH, FN, "o", 11, RED, 2.5, "-"),
-    Mark("prediction, right", PREDICTED, TP, "+", 9, BLUE, 1.0, "--"),
-    Mark("prediction, false", PREDICTED, FP, "x", 8, ORANGE, 2.0, "--"),
+    Mark("truth, found", TRUTH, schema.TP, "o", 11, GREEN, 1.0, "-"),
+    Mark("truth, missed", TRUTH, schema.FN, "o", 11, RED, 2.5, "-"),
+    Mark("prediction, right", PREDICTED, schema.TP, "+", 9, BLUE, 1.0, "--"),
+    Mark("prediction, false", PREDICTED, schema.FP, "x", 8, ORANGE, 2.0, "--"),
 ]
 
 # False alarms may be many; they are drawn first, so that they cover nothing, and misses last.
@@ -78,7 +74,7 @@ def draw_frame(ax: Axes, rows: pd.DataFrame, *, scale: float = 1.0, rim: bool = 
     draws a white rim around all marks, which makes them visible on any picture.
     """
     outcome = rows["outcome"].array.codes
-    found = rows[outcome == TP]
+    found = rows[outcome == schema.TP]
     links = (np.stack(ends) for ends in zip(centres(found, TRUTH), centres(found, PREDICTED), strict=True))
     ax.plot(*links, "-", color=GREY, **_rim(1.5, rim))
     for mark in DRAWN:
@@ -121,7 +117,7 @@ def _draw_identities(ax: Axes, rows: pd.DataFrame, scale: float, rim: bool) -> N
     x, y = centres(rows[switches(rows)], TRUTH)
     share = 1.0 if "joint" not in rows else 0.5
     ax.plot(x, y, markersize=SWITCH_SIZE * share * scale, **SWITCH_MARK, **_rim(SWITCH_MARK["markeredgewidth"], rim))
-    boxed = all(geometry_of(rows, side).outline is not None for side in SIDE_PREFIXES)
+    boxed = all(geometry_of(rows, side).outline is not None for side in schema.SIDE_PREFIXES)
     offset = (0, 2) if boxed else (0, 6) if "joint" in rows else (9 * scale, 7 * scale)
     for label in sorted(labels_of(rows), key=lambda label: label.is_switch):  # so that others do not cover them
         if scale >= 1 or label.is_switch:
@@ -227,15 +223,17 @@ def bones_of_joints(rows: pd.DataFrame, side: str, outcome: int) -> tuple[np.nda
     if not {name, "joint"} <= {*rows.columns}:
         return np.zeros(0), np.zeros(0)
     codes = rows["outcome"].array.codes
-    of_side = np.isin(codes, [TP, FP if side == PREDICTED else FN])
-    known = rows[[name, "joint", f"{side}x", f"{side}y"]].assign(right=(codes == TP).astype(float))[of_side].dropna()
+    of_side = np.isin(codes, [schema.TP, schema.FP if side == PREDICTED else schema.FN])
+    known = (
+        rows[[name, "joint", f"{side}x", f"{side}y"]].assign(right=(codes == schema.TP).astype(float))[of_side].dropna()
+    )
     x, y, right = (
         known.pivot_table(column, index=name, columns="joint", aggfunc="first", observed=True)
         for column in (f"{side}x", f"{side}y", "right")
     )
     pairs = _pairs(list(map(str, x.columns)))
     is_right = (right.to_numpy(np.float64)[:, pairs] == 1).any(axis=2)
-    shown = is_right if outcome == TP else ~is_right
+    shown = is_right if outcome == schema.TP else ~is_right
     return _along(x.to_numpy(np.float64), y.to_numpy(np.float64), pairs, shown)
 
 
@@ -274,7 +272,7 @@ def labels_of(rows: pd.DataFrame) -> list[Label]:
     if not {*columns} <= {*rows.columns}:
         return []
     truth, predicted = ([None if pd.isna(name) else name for name in rows[column]] for column in columns)
-    x, y = (np.fmin(*(as_numbers(rows[f"{prefix}{axis}"]) for prefix in SIDE_PREFIXES)) for axis in "xy")
+    x, y = (np.fmin(*(as_numbers(rows[f"{prefix}{axis}"]) for prefix in schema.SIDE_PREFIXES)) for axis in "xy")
     is_switch = switches(rows)
     matched = {None, *(other for name, other in zip(truth, predicted, strict=True) if name is not None)}
     objects: dict[tuple[Any, Any], list[int]] = {}

@@ -11,15 +11,10 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_integer_dtype, is_string_dtype
 
-from ...geometries.points import geometry_of, with_places
-from ...support.arrays import added_at, grouped, row_keys
-from ...support.errors import InputError
-from ...tables.arrow import as_pandas
-from ...tables.checks import check_matches, decoded
-from ...tables.match_sides import check_coordinates
-from ...tables.schema import FN, FP, FRAME_KEY, SIDE_PREFIXES
-from ...tables.table import Table
-from ..viewer.places import extents
+from ...geometries import geometry_of, with_places
+from ...support import InputError, arrays
+from ...tables import Table, arrow, check_coordinates, checks, schema
+from ..viewer import places
 from .drawn_tables import count_to_draw
 from .frame_marks import draw_frame, frame_legend, tally
 from .pictures import Behind, extent_of, noted_size, picture_behind, pictures_behind
@@ -210,9 +205,9 @@ def gallery(
 
 def _checked(matches: Table) -> pd.DataFrame:
     """A match table with coordinates; raises InputError if it is none."""
-    table = check_matches(matches)
+    table = checks.check_matches(matches)
     check_coordinates(table)
-    for prefix in SIDE_PREFIXES:
+    for prefix in schema.SIDE_PREFIXES:
         geometry = geometry_of(table, prefix)
         if geometry.place is None:
             raise InputError(
@@ -223,11 +218,11 @@ def _checked(matches: Table) -> pd.DataFrame:
 
 def _worst(table: pd.DataFrame) -> list[tuple[Any, int]]:
     """The frames of a match table with errors, those with the most first."""
-    frame, first = grouped(row_keys(table, FRAME_KEY))
+    frame, first = arrays.grouped(arrays.row_keys(table, schema.FRAME_KEY))
     outcome = table["outcome"].array.codes
-    errors = added_at(frame, (outcome == FN) | (outcome == FP), len(first))
+    errors = arrays.added_at(frame, (outcome == schema.FN) | (outcome == schema.FP), len(first))
     order = np.argsort(-errors, kind="stable")
-    keys = table[FRAME_KEY].take(first[order[errors[order] > 0]])
+    keys = table[schema.FRAME_KEY].take(first[order[errors[order] > 0]])
     return list(keys.itertuples(index=False, name=None))
 
 
@@ -239,11 +234,11 @@ def _given(frames: Any) -> list[tuple[Any, int]]:
         if wrong:
             raise InputError(f"plots: frames: {wrong[0]!r} is no pair of a sequence and a frame, such as (1, 2)")
         return list(dict.fromkeys(map(tuple, pairs)))
-    table = as_pandas(frames, "plots: frames")
-    missing = [name for name in FRAME_KEY if name not in table]
+    table = arrow.as_pandas(frames, "plots: frames")
+    missing = [name for name in schema.FRAME_KEY if name not in table]
     if missing:
         raise InputError([f"plots: frames: column {name} is missing" for name in missing])
-    return list(table[FRAME_KEY].drop_duplicates().itertuples(index=False, name=None))
+    return list(table[schema.FRAME_KEY].drop_duplicates().itertuples(index=False, name=None))
 
 
 def _rows_of(table: pd.DataFrame, frames: list[tuple[Any, int]]) -> list[pd.DataFrame]:
@@ -261,7 +256,7 @@ def _rows_of(table: pd.DataFrame, frames: list[tuple[Any, int]]) -> list[pd.Data
 
 def _check_key(table: pd.DataFrame, column: str, value: Any) -> None:
     """Raises InputError if a sequence or frame is given as text and the table has integers, or the other way round."""
-    values = decoded(table[column])
+    values = checks.decoded(table[column])
     kind = "integers" if is_integer_dtype(values.dtype) else "strings"
     if len(table) and isinstance(value, str) != (kind == "strings") and (kind == "integers" or is_string_dtype(values)):
         raise InputError(
@@ -342,7 +337,9 @@ def _areas(of_sequences: pd.DataFrame, panels: list[pd.DataFrame], pictures: lis
     """The left, right, bottom and top (px) of each panel: of its picture, of its noted size, or of all sequences."""
     tau = of_sequences.attrs.get("tau")
     reach = float(tau) if isinstance(tau, int | float) else 0.0
-    [[left, right, top, bottom]] = extents(of_sequences, np.zeros(len(of_sequences), np.int64), 1, reach).tolist()
+    [[left, right, top, bottom]] = places.extents(
+        of_sequences, np.zeros(len(of_sequences), np.int64), 1, reach
+    ).tolist()
     room = ROOM * max(right - left, bottom - top)
     left, right, top, bottom = left - room, right + room, top - room, bottom + room
     sizes = [noted_size(rows) if behind is None else behind.size for rows, behind in zip(panels, pictures, strict=True)]

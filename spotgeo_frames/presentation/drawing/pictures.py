@@ -18,11 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...support.errors import InputError, check_memory
-from ...support.reading import ini_section
-from ...support.texts import is_file_name
-from ...tables.columns import as_numbers
-from ...tables.schema import PREFIXES
+from ...support import InputError, check_memory, is_file_name, reading
+from ...tables import as_numbers, schema
 
 # Pictures with more pixels are refused without decoding.
 MOST_PIXELS = 1 << 26
@@ -84,7 +81,7 @@ def _seqinfo(folder: Path, sequence: str) -> Mapping[str, str]:
             return {}
     except (OSError, ValueError, RuntimeError):
         return {}
-    return ini_section(path, "Sequence")
+    return reading.ini_section(path, "Sequence")
 
 
 def suitable_picture(folder: Path, names: list[str], most_x: float, most_y: float) -> tuple[Path, Size]:
@@ -242,7 +239,7 @@ def pictures_behind(images: Any, frames: list[pd.DataFrame]) -> tuple[list[Behin
 
 def noted_size(rows: pd.DataFrame) -> Size | None:
     """The width and height (px) of a frame that its columns `frame_width` and `frame_height` have, if they do."""
-    names = [f"{PREFIXES['frames']}{name}" for name in ("width", "height")]
+    names = [f"{schema.PREFIXES['frames']}{name}" for name in ("width", "height")]
     if not {*names} <= {*rows.columns} or not all(pd.api.types.is_numeric_dtype(rows[name]) for name in names):
         return None
     width, height = (as_numbers(rows[name])[0] for name in names)
@@ -260,7 +257,7 @@ def picture_of_frame(folder: Path, rows: pd.DataFrame) -> tuple[Any, Size]:
 
 def _farthest(rows: pd.DataFrame) -> tuple[float, float]:
     """The greatest x and y (px) of the truths of a frame."""
-    x, y = (np.fmax.reduce(as_numbers(rows[f"{PREFIXES['truth']}{axis}"]), initial=-np.inf) for axis in "xy")
+    x, y = (np.fmax.reduce(as_numbers(rows[f"{schema.PREFIXES['truth']}{axis}"]), initial=-np.inf) for axis in "xy")
     return float(x), float(y)
 
 

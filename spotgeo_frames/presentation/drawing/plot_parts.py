@@ -4,9 +4,7 @@ from __future__ import annotations  # matplotlib is an extra, so its types canno
 
 from typing import TYPE_CHECKING, Any
 
-from ...support.errors import InputError
-from ...support.packages import check_extra
-from ...support.texts import label
+from ...support import InputError, label, packages
 from .drawn_tables import described
 from .wording import title
 
@@ -24,7 +22,7 @@ def axes_or_new(ax: Axes | None) -> Axes:
     """The given Axes, or those of a new figure; raises InputError if something else is given."""
     if ax is None:
         return new_figure((6.4, 4.4)).add_subplot()
-    check_extra("plots", "plots")
+    packages.check_extra("plots", "plots")
     from matplotlib.axes import Axes as KnownAxes
 
     if not isinstance(ax, KnownAxes):
@@ -37,7 +35,7 @@ def figure_or_new(figure: Figure | None, size: tuple[float, float]) -> Figure:
     """The given Figure, or a new one of a size in inches; raises InputError if something else is given."""
     if figure is None:
         return new_figure(size)
-    check_extra("plots", "plots")
+    packages.check_extra("plots", "plots")
     from matplotlib.figure import FigureBase
 
     if not isinstance(figure, FigureBase):
@@ -50,7 +48,7 @@ def figure_or_new(figure: Figure | None, size: tuple[float, float]) -> Figure:
 
 def new_figure(size: tuple[float, float]) -> Figure:
     """A new figure of a size in inches; raises ImportError if the extra `plots` is not installed."""
-    check_extra("plots", "plots")
+    packages.check_extra("plots", "plots")
     import matplotlib.pyplot as plt
 
     return plt.figure(figsize=size, layout="compressed")  # planes of equal axes lie close to their legends

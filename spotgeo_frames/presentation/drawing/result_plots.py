@@ -8,12 +8,9 @@ import numpy as np
 import pandas as pd
 
 from ...analysis import Calibration, DetectionLimit
-from ...scoring.summary import OF_FEW, rests_on_few
-from ...support.errors import InputError
-from ...support.texts import bins_as_text, label
-from ...tables.arrow import as_pandas
-from ...tables.schema import PREFIXES
-from ...tables.table import Table
+from ...scoring import OF_FEW, rests_on_few
+from ...support import InputError, bins_as_text, label
+from ...tables import Table, arrow, schema
 from . import drawn_tables
 from . import plot_parts as parts
 from .display import words
@@ -304,7 +301,7 @@ def detection_limit(found: DetectionLimit, ax: Axes | None = None) -> Axes:
     if not isinstance(found, DetectionLimit):
         problem = f"plots: found is of type {type(found).__name__}; pass what detection_limit() returned"
         raise InputError(problem)
-    limits, bins = (bins_as_text(as_pandas(table, "found")) for table in found)
+    limits, bins = (bins_as_text(arrow.as_pandas(table, "found")) for table in found)
     by = list(limits.columns[: list(limits.columns).index("recall")])
     column = str(bins.columns[len(by)])
     named = parts.plain(column)
@@ -316,7 +313,7 @@ def detection_limit(found: DetectionLimit, ax: Axes | None = None) -> Axes:
         name = ", ".join(map(parts.plain, values)) or "recall"
         _draw(ax, rows, of_limits[values], name, parts.LINES[position % len(parts.LINES)])
     heights = " and ".join(f"{recall:.0%}" for recall in limits["recall"].unique())
-    unit = UNITS.get(column.removeprefix(PREFIXES["truth"]))
+    unit = UNITS.get(column.removeprefix(schema.PREFIXES["truth"]))
     xlabel = f"{named}, {unit}" if unit else named
     ax.set(xlabel=xlabel, ylabel="recall", ylim=(0, 1.02), title=f"Recall by {named}, and where it is {heights}")
     parts.legend_beside(ax, fontsize="small")
@@ -431,7 +428,7 @@ def calibration(found: Calibration, ax: Axes | None = None) -> Axes:
     """
     if not isinstance(found, Calibration):
         raise InputError(f"plots: found is of type {type(found).__name__}; pass what calibration() returned")
-    bins, [summary] = as_pandas(found.bins, "bins"), as_pandas(found.summary, "summary").to_dict("records")
+    bins, [summary] = arrow.as_pandas(found.bins, "bins"), arrow.as_pandas(found.summary, "summary").to_dict("records")
     ax = parts.axes_or_new(ax)
     if not len(bins):
         return parts.nothing_to_draw(ax, "no detections")

@@ -6,18 +6,18 @@ A column that is derived from a metric is named by the metric and a suffix: `f1_
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from ...matching.rule import Rule
-from ...scoring.ap.numbers import DEFAULT as AP_HEADLINE
-from ...scoring.registry import RANKING, Metric
-from ...support.texts import label
-from ...tracking.registry import known_metric
-from ...tracking.results import HEADLINE as TRACK_HEADLINE
+from ...matching import Rule
+from ...scoring import DEFAULT as AP_HEADLINE
+from ...scoring import Metric, registry
+from ...support import label
+from ...tracking import HEADLINE as TRACK_HEADLINE
+from ...tracking import known_metric
 
 # The headline numbers of results, first those that rank: of average precision (AR is that of poses), tracks and poses.
 RESULT_HEADLINE = (*AP_HEADLINE, "AR100", "AR", *TRACK_HEADLINE)
 
 # The headline numbers of leaderboards; the first that a leaderboard has is the one that it ranks by.
-BOARD = (*AP_HEADLINE, *TRACK_HEADLINE, *RANKING)
+BOARD = (*AP_HEADLINE, *TRACK_HEADLINE, *registry.RANKING)
 
 # Suffixes of columns: the text that follows the metric's label, and the text that precedes its name in a definition.
 SUFFIXES = {

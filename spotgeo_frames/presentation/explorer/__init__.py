@@ -4,3 +4,7 @@ opening.py has `explore()`, and widget.py what it returns. contents.py numbers f
 messages.py packs what is looked at and checks what is asked. rows.py finds rows again, by conditions (conditions.py)
 and by keys. assets/ has the part that runs in the browser.
 """
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -11,8 +11,8 @@ from collections.abc import Collection, Mapping
 import numpy as np
 import pandas as pd
 
-from ...support.errors import InputError, first_line
-from ...tables.messages import listed, meant
+from ...support import InputError, first_line
+from ...tables import messages
 
 # What a condition may be made of.
 ALLOWED = (
@@ -157,8 +157,8 @@ def _fulfilled(
         table = table.assign(submission=title)
     for name in names.values():
         if name not in table:
-            hint = meant([name], table.columns)
-            there = f"; {hint}" if hint else f"; there are {listed(table.columns)}"
+            hint = messages.meant([name], table.columns)
+            there = f"; {hint}" if hint else f"; there are {messages.listed(table.columns)}"
             raise InputError(f"{NAME}: {title}: there is no column {name!r}{there}")
         if name in factors and (pd.api.types.is_object_dtype(table[name]) or pd.api.types.is_string_dtype(table[name])):
             raise InputError(

@@ -11,16 +11,12 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...geometries.poses import pose_columns, pose_joints
-from ...matching.noted_rule import distance_rule
-from ...support.arrays import added_at, grouped, row_keys
-from ...support.errors import InputError
-from ...tables.columns import as_numbers
-from ...tables.schema import BOX, FILE_ORDER, FN, FP, SIDE_PREFIXES, TP, frame_columns, measure_of
-from ..drawing.drawn_tables import together
-from ..viewer.packing import column_of
-from ..viewer.places import extents
-from ..viewer.rows import Frames, Rows, Submission, check_truths, frames_of, submissions_of, truths_of
+from ...geometries import pose_columns, pose_joints
+from ...matching import noted_rule
+from ...support import InputError, arrays
+from ...tables import as_numbers, schema
+from ..drawing import drawn_tables
+from ..viewer import Frames, Rows, Submission, check_truths, frames_of, packing, places, submissions_of, truths_of
 from .opening import OBJECTS, Given
 
 # Sequences that have together about this many rows are sent together.
@@ -30,7 +26,7 @@ ROWS_TOGETHER = 5000
 ROWS_OF_STRETCH = 60_000
 
 # The counts in a match table of the objects of a frame, each with the outcomes that it counts.
-COUNTS = {"frame_n_truth": [TP, FN], "frame_n_predicted": [TP, FP]}
+COUNTS = {"frame_n_truth": [schema.TP, schema.FN], "frame_n_predicted": [schema.TP, schema.FP]}
 
 
 class Stretches(NamedTuple):
@@ -106,9 +102,9 @@ class Contents(NamedTuple):
 
 def contents_of(given: Mapping[str, Given]) -> Contents:
     """Numbers what an explorer shows of match tables; raises InputError if they have different truths."""
-    rows = together({name: one.matches[_columns(one.matches)] for name, one in given.items()})
+    rows = drawn_tables.together({name: one.matches[_columns(one.matches)] for name, one in given.items()})
     joints = rows["joint"].astype("category") if "joint" in rows else None
-    joint = None if joints is None else column_of(joints)
+    joint = None if joints is None else packing.column_of(joints)
     frames = frames_of(rows)
     submissions = submissions_of(rows, frames, {} if joint is None else {"joint": joint})
     truth = truths_of(submissions.values(), len(frames.first))
@@ -139,7 +135,7 @@ def contents_of(given: Mapping[str, Given]) -> Contents:
         stretches=stretches,
         first_truth=np.searchsorted(truth.frame, begins),
         first_prediction=[np.searchsorted(one.predicted.frame, begins) for one in submissions.values()],
-        areas=extents(rows, frames.sequence[frames.of_row], len(frames.sequences), tau or 0.0),
+        areas=places.extents(rows, frames.sequence[frames.of_row], len(frames.sequences), tau or 0.0),
         errors=_errors(rows, np.searchsorted(stretches.first, frames.of_row, "right") - 1, len(stretches.names)),
         filtered_out=filtered_out,
     )
@@ -147,14 +143,26 @@ def contents_of(given: Mapping[str, Given]) -> Contents:
 
 def _columns(matches: pd.DataFrame) -> list[str]:
     """The columns of a match table by which rows are numbered and areas are measured."""
-    geometry = [f"{prefix}{name}" for prefix in SIDE_PREFIXES for name in [*BOX, *pose_columns(pose_joints(matches))]]
-    own = [*frame_columns(matches), "outcome", "ignored", measure_of(matches), FILE_ORDER, *OBJECTS, *geometry]
+    geometry = [
+        f"{prefix}{name}"
+        for prefix in schema.SIDE_PREFIXES
+        for name in [*schema.BOX, *pose_columns(pose_joints(matches))]
+    ]
+    own = [
+        *schema.frame_columns(matches),
+        "outcome",
+        "ignored",
+        schema.measure_of(matches),
+        schema.FILE_ORDER,
+        *OBJECTS,
+        *geometry,
+    ]
     return [name for name in own if name in matches]
 
 
 def _tau(matches: pd.DataFrame) -> float | None:
     """The tau (px) in the notes of a match table by the distance of x and y; None if there is none."""
-    return distance_rule(matches, needs=()).image_tau if measure_of(matches) == "distance" else None
+    return noted_rule.distance_rule(matches, needs=()).image_tau if schema.measure_of(matches) == "distance" else None
 
 
 def _own_rows(truth: Rows, submission: Submission) -> np.ndarray:
@@ -168,7 +176,9 @@ def _check_same_truths(
     rows: pd.DataFrame, truth: Rows, submissions: Mapping[str, Submission], is_filtered: bool
 ) -> None:
     """Raises InputError if match tables have different truths in a frame that several of them have."""
-    columns = {name: column_of(rows[name]) for name in map(str, rows) if name.startswith(SIDE_PREFIXES[0])}
+    columns = {
+        name: packing.column_of(rows[name]) for name in map(str, rows) if name.startswith(schema.SIDE_PREFIXES[0])
+    }
     known = {name: column for name, column in columns.items() if column is not None}
     try:
         check_truths(rows, known, truth, submissions)
@@ -183,13 +193,13 @@ def _filtered_out(matches: pd.DataFrame, frame: np.ndarray, n_frames: int) -> np
     counts = [name for name in COUNTS if name in matches and pd.api.types.is_numeric_dtype(matches[name].dtype)]
     if not counts or not len(matches):
         return lacking
-    key = frame_columns(matches)
-    group, first = grouped(row_keys(matches, key))  # joints have counts of their own
+    key = schema.frame_columns(matches)
+    group, first = arrays.grouped(arrays.row_keys(matches, key))  # joints have counts of their own
     outcome, counted = matches["outcome"].array.codes, _are_counted(matches)
     for name in counts:
-        present = added_at(group, np.isin(outcome, COUNTS[name]) & counted, len(first))
+        present = arrays.added_at(group, np.isin(outcome, COUNTS[name]) & counted, len(first))
         expected = np.nan_to_num(as_numbers(matches[name])[first])
-        of_frames = added_at(frame[first], np.maximum(expected - present, 0), n_frames)
+        of_frames = arrays.added_at(frame[first], np.maximum(expected - present, 0), n_frames)
         lacking[:, list(COUNTS).index(name)] = of_frames
     return lacking
 
@@ -218,7 +228,7 @@ def _stretches(frames: Frames, frame_rows: np.ndarray, numbers: list[int]) -> St
 def _errors(rows: pd.DataFrame, stretch: np.ndarray, n_stretches: int) -> np.ndarray:
     """How many rows of each stretch are misses, and how many false alarms, (P, 2)."""
     outcome, counted = rows["outcome"].array.codes, _are_counted(rows)
-    counts = [added_at(stretch, (outcome == wrong) & counted, n_stretches) for wrong in (FN, FP)]
+    counts = [arrays.added_at(stretch, (outcome == wrong) & counted, n_stretches) for wrong in (schema.FN, schema.FP)]
     return np.stack(counts, axis=1).astype(np.int64)
 
 

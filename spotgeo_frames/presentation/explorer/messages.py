@@ -12,15 +12,11 @@ from typing import Any, NamedTuple, TypeGuard
 import numpy as np
 import pandas as pd
 
-from ...matching.noted_rule import distance_rule
-from ...support.errors import InputError
-from ...tables.schema import measure_of
-from ..drawing.drawn_tables import together
-from ..drawing.pictures import NoPicture, as_webp, extent_of, picture_of_frame
-from ..drawing.wording import SIMILARITIES, measure_title
-from ..viewer.packing import Text, column_of, packed_table, valid_text
-from ..viewer.places import decimals, visible
-from ..viewer.view import SIDES, View, view_of
+from ...matching import noted_rule
+from ...support import InputError
+from ...tables import schema
+from ..drawing import NoPicture, drawn_tables, pictures, wording
+from ..viewer import SIDES, Text, View, packing, places, view_of
 from .contents import COUNTS, Contents, positions_by_table
 
 # What messages show of a value.
@@ -38,17 +34,17 @@ def outline(contents: Contents) -> Message:
     """All sequences and frames without their objects, and what the views of all chunks have in common."""
     about = _view_of_rows(contents, np.zeros(0, np.int64)).about
     content = bytearray()
-    n_decimals = decimals(contents.tau or visible(contents.areas))
+    n_decimals = places.decimals(contents.tau or places.visible(contents.areas))
     if contents.tau:
         about["measure"]["decimals"] = n_decimals
     tables = {
-        "sequences": packed_table(_sequence_columns(contents), content, dict.fromkeys(SIDES, n_decimals)),
-        "frames": packed_table(_frame_columns(contents), content, {}),
+        "sequences": packing.packed_table(_sequence_columns(contents), content, dict.fromkeys(SIDES, n_decimals)),
+        "frames": packing.packed_table(_frame_columns(contents), content, {}),
         "truth": {"n": 0, "columns": []},
         "submissions": [],
         "decimals": n_decimals,
     }
-    names = [valid_text(name) for name in contents.given]
+    names = [packing.valid_text(name) for name in contents.given]
     sizes = {"truth": contents.first_truth[-1], "predicted": [first[-1] for first in contents.first_prediction]}
     return Message({"about": about | tables, "names": names, "sizes": _plain(sizes)}, [bytes(content)])
 
@@ -74,11 +70,11 @@ def picture(contents: Contents, folder: Path, frame: int) -> Message:
     positions = positions_by_table(contents, rows)
     tables = [one.matches.take(at) for one, at in zip(contents.given.values(), positions, strict=True)]
     try:
-        small, size = picture_of_frame(folder, pd.concat([table for table in tables if len(table)]))
+        small, size = pictures.picture_of_frame(folder, pd.concat([table for table in tables if len(table)]))
     except NoPicture as error:
-        return Message({"problem": valid_text(str(error))}, [])
-    left, right, bottom, top = extent_of(size)
-    return Message({"left": left, "right": right, "top": top, "bottom": bottom}, [as_webp(small)])
+        return Message({"problem": packing.valid_text(str(error))}, [])
+    left, right, bottom, top = pictures.extent_of(size)
+    return Message({"left": left, "right": right, "top": top, "bottom": bottom}, [pictures.as_webp(small)])
 
 
 def passing(contents: Contents, passes: Sequence[np.ndarray]) -> Message:
@@ -103,22 +99,22 @@ def _view_of_rows(contents: Contents, rows: np.ndarray) -> View:
         table = one.matches.take(positions)
         # With the joints of all rows, each joint has the same position in every view.
         tables[name] = table if contents.joints is None else table.assign(joint=table["joint"].astype(contents.joints))
-    return view_of(together(tables), _measure(contents), contents.tau)
+    return view_of(drawn_tables.together(tables), _measure(contents), contents.tau)
 
 
 def _measure(contents: Contents) -> str:
     """What pairs are measured by, with its unit."""
     first = next(iter(contents.given.values())).matches
-    if measure_of(first) == "distance":
-        return measure_title(distance_rule(first, needs=()))
+    if schema.measure_of(first) == "distance":
+        return wording.measure_title(noted_rule.distance_rule(first, needs=()))
     rule = str(first.attrs.get("rule", "similarity"))
-    return SIMILARITIES.get(rule, rule)
+    return wording.SIMILARITIES.get(rule, rule)
 
 
 def _sequence_columns(contents: Contents) -> dict[str, Any]:
     """The name, the area, the errors and the chunk of each stretch."""
     stretches = contents.stretches
-    names = Text(np.arange(len(stretches.names)), [valid_text(name) for name in stretches.names])
+    names = Text(np.arange(len(stretches.names)), [packing.valid_text(name) for name in stretches.names])
     areas = dict(zip(SIDES, contents.areas[stretches.sequence].T, strict=True))
     missed, wrong = contents.errors.T.astype(np.float64)
     return {"name": names} | areas | {"missed": missed, "wrong": wrong, "chunk": stretches.chunk.astype(np.float64)}
@@ -133,7 +129,7 @@ def _frame_columns(contents: Contents) -> dict[str, Any]:
         for column, name in enumerate(COUNTS)
         if counts[:, column].any()
     }
-    return {"sequence": stretch.astype(np.float64), "frame": column_of(contents.numbers)} | lacking
+    return {"sequence": stretch.astype(np.float64), "frame": packing.column_of(contents.numbers)} | lacking
 
 
 def _plain(value: Any) -> Any:
@@ -153,7 +149,13 @@ def message_of(content: Any) -> Mapping[str, Any]:
 def identity_of(content: Any) -> int | str | None:
     """What a message is called by, which its answer repeats; None where that is neither a small integer nor text."""
     given = content.get("id") if isinstance(content, Mapping) else None
-    return valid_text(given) if isinstance(given, str) else given if _is_integer(given) and _is_small(given) else None
+    return (
+        packing.valid_text(given)
+        if isinstance(given, str)
+        else given
+        if _is_integer(given) and _is_small(given)
+        else None
+    )
 
 
 def position_in(asked: Mapping[str, Any], name: str, n: int) -> int:
@@ -188,7 +190,7 @@ def text_in(asked: Mapping[str, Any], name: str) -> str:
     given = asked.get(name)
     if not isinstance(given, str | None):
         raise InputError(f"explore: {name} is {_shown(given)}; a text or null is needed")
-    return valid_text(given or "")
+    return packing.valid_text(given or "")
 
 
 def _position(given: Any, name: str, n: int) -> int:
@@ -213,5 +215,5 @@ def _shown(given: Any) -> str:
     kind = type(given)
     if kind in (list, dict):
         return f"{'a list' if kind is list else 'an object'} of {len(given):,}"
-    text = valid_text(repr(given))
+    text = packing.valid_text(repr(given))
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."

@@ -9,20 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...geometries.points import with_places
-from ...scoring.ap.result import AveragePrecision
-from ...scoring.ap.tables import match_tables
-from ...scoring.sequence_sums import is_result
-from ...support.errors import InputError
-from ...support.packages import check_extra
-from ...support.pandas_tables import own_copy
-from ...tables.arrow import as_pandas
-from ...tables.checks import check_matches
-from ...tables.table_kinds import TableKind, kind_of
-from ...tables.messages import missing, several_thresholds
-from ...tables.schema import FRAME_KEY, SIDE_PREFIXES, is_of_precision, measure_of
-from ...tables.table import Table
-from ..drawing.drawn_tables import names_of_rows
+from ...geometries import with_places
+from ...scoring import AveragePrecision, match_tables, sequence_sums
+from ...support import InputError, packages, pandas_tables
+from ...tables import Table, TableKind, arrow, checks, messages, schema, table_kinds
+from ..drawing import drawn_tables
 
 if TYPE_CHECKING:
     from .widget import Explorer
@@ -34,7 +25,7 @@ THRESHOLD = 0.5
 # The name of a match table that was given alone.
 ALONE = "matches"
 
-COORDINATES = [f"{prefix}{axis}" for prefix in SIDE_PREFIXES for axis in "xy"]
+COORDINATES = [f"{prefix}{axis}" for prefix in schema.SIDE_PREFIXES for axis in "xy"]
 
 # The column that names the match tables that were put together as one.
 SUBMISSION = "submission"
@@ -126,13 +117,13 @@ def explore(
     >>> truth.objects.merge(of_truth, how="left")["tag"].count()
     np.int64(0)
     """
-    check_extra("widget", "explore", only="anywidget")
+    packages.check_extra("widget", "explore", only="anywidget")
     from .contents import contents_of
     from .widget import Explorer
 
     folder = None if images is None else Path(images)
     if folder is not None:
-        check_extra("widget", "explore: images", only="PIL")
+        packages.check_extra("widget", "explore: images", only="PIL")
         if not folder.is_dir():
             raise InputError(f"explore: images: {folder} is no folder; give one that has SEQUENCE/FRAME.png")
     return Explorer(contents_of(given_tables(x)), folder)
@@ -171,7 +162,7 @@ def _by_submission(one: Given) -> dict[str, Given]:
     """A match table of several submissions, put together with a column `submission`, as one table of each."""
     if SUBMISSION not in one.matches:
         return {ALONE: one}
-    names = names_of_rows(one.matches, "explore: x")
+    names = drawn_tables.names_of_rows(one.matches, "explore: x")
     rows = {name: np.flatnonzero(names == name) for name in names.unique()}
     table, matches = one.table, one.matches.drop(columns=SUBMISSION)
     if len(rows) > 1:  # else no other column will say it
@@ -191,13 +182,13 @@ def _given(x: Any, name: str) -> Given:
         threshold = THRESHOLD if THRESHOLD in x.thresholds else x.thresholds[0]
         table, kind = match_tables(x.matched, [threshold]), x.kind
     else:
-        given = x.matches if is_result(x) else x
-        table, kind = as_pandas(given, name), kind_of(given)
+        given = x.matches if sequence_sums.is_result(x) else x
+        table, kind = arrow.as_pandas(given, name), table_kinds.kind_of(given)
         if isinstance(given, pd.DataFrame):
-            table = own_copy(given)
+            table = pandas_tables.own_copy(given)
     matches = with_places(_checked(table, name))
     absent = [column for column in (*COORDINATES, *OBJECTS) if column not in matches]
-    lacking = [missing(name, column, matches.columns, "match() makes it") for column in absent]
+    lacking = [messages.missing(name, column, matches.columns, "match() makes it") for column in absent]
     if lacking:
         raise InputError(lacking)
     return Given(table, kind, matches)
@@ -205,24 +196,26 @@ def _given(x: Any, name: str) -> Given:
 
 def _checked(table: pd.DataFrame, name: str) -> pd.DataFrame:
     """A checked match table of all rows, in their order; of average precision, with the rows that are ignored."""
-    table = as_pandas(table, name)
-    if not is_of_precision(table.columns):
-        return check_matches(table, name)
+    table = arrow.as_pandas(table, name)
+    if not schema.is_of_precision(table.columns):
+        return checks.check_matches(table, name)
     if len(table["threshold"].unique()) > 1:
-        raise InputError(several_thresholds(name, "give the rows of one, such as x[x['threshold'] == 0.5]"))
+        raise InputError(messages.several_thresholds(name, "give the rows of one, such as x[x['threshold'] == 0.5]"))
     marks = table["ignored"]
     if len(table) and not pd.api.types.is_bool_dtype(marks.dtype):
         raise InputError(f"{name}: column ignored is of type {marks.dtype}; true or false is needed")
-    return check_matches(table.drop(columns="ignored"), name).assign(ignored=marks.to_numpy(bool, na_value=False))
+    return checks.check_matches(table.drop(columns="ignored"), name).assign(
+        ignored=marks.to_numpy(bool, na_value=False)
+    )
 
 
 def _check_alike(tables: Mapping[str, pd.DataFrame]) -> None:
     """Raises InputError if match tables cannot be shown together."""
     first, *others = tables
-    key = [*FRAME_KEY, "joint"]
+    key = [*schema.FRAME_KEY, "joint"]
     for other in others:
         one, two = tables[first], tables[other]
-        if measure_of(one) != measure_of(two):
+        if schema.measure_of(one) != schema.measure_of(two):
             problem = "one was matched by distance, the other by similarity"
         elif ("joint" in one) != ("joint" in two):
             problem = "only one of the tables has a column joint"

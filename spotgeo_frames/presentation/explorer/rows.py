@@ -10,15 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...support.arrays import ordinals, pack
-from ...support.errors import InputError
-from ...support.pandas_tables import TEXT
-from ...tables.arrow import as_pandas
-from ...tables.columns import as_numbers
-from ...tables.messages import counted, listed, missing
-from ...tables.schema import frame_columns
-from ...tables.table import ArrowStream, LazyTable
-from ..drawing.drawn_tables import together
+from ...support import InputError, arrays, pandas_tables
+from ...tables import ArrowStream, LazyTable, arrow, as_numbers, messages, schema
+from ..drawing import drawn_tables
 from .conditions import NAME, passing_condition
 from .contents import Contents
 from .opening import OBJECTS, Given
@@ -30,17 +24,17 @@ TAKEN = "a condition as text, a filtered table, a Series of true and false, or N
 
 def row_keys_of(contents: Contents) -> pd.DataFrame:
     """The keys of all rows; with a column `submission` where there are several match tables."""
-    tables = {name: one.matches[[*frame_columns(one.matches), *OBJECTS]] for name, one in contents.given.items()}
-    keys = together(tables)
+    tables = {name: one.matches[[*schema.frame_columns(one.matches), *OBJECTS]] for name, one in contents.given.items()}
+    keys = drawn_tables.together(tables)
     return keys.drop(columns="submission") if len(tables) == 1 else keys
 
 
 def keys_in(table: Any, keys: pd.DataFrame, name: str) -> pd.DataFrame:
     """The keys in a table, in the types of `keys`; raises InputError, which begins with `name`, if they do not fit."""
-    given = as_pandas(table, name)
+    given = arrow.as_pandas(table, name)
     lacking = [column for column in map(str, keys) if column not in given]
     if lacking:
-        raise InputError([missing(name, column, given.columns, "rows are found by it") for column in lacking])
+        raise InputError([messages.missing(name, column, given.columns, "rows are found by it") for column in lacking])
     columns = {}
     for column in map(str, keys):
         kind = keys[column].dtype
@@ -69,10 +63,10 @@ def packed(tables: Sequence[pd.DataFrame]) -> list[np.ndarray]:
     for column in tables[0]:
         sides = [table[column] for table in tables]
         sides = [side.astype(side.cat.categories.dtype) if hasattr(side, "cat") else side for side in sides]
-        codes, span = ordinals(sides)
+        codes, span = arrays.ordinals(sides)
         columns.append(codes)
         spans.append(span)
-    return [pack(codes, spans) for codes in zip(*columns, strict=True)]
+    return [arrays.pack(codes, spans) for codes in zip(*columns, strict=True)]
 
 
 class Tags(NamedTuple):
@@ -94,7 +88,7 @@ def tags_table(contents: Contents, tags: Tags) -> pd.DataFrame:
     """The keys of tagged rows, in the order of the match tables, with their `tag`."""
     rows = sorted(tags.of_rows)
     table = row_keys_of(contents).take(rows).reset_index(drop=True)
-    table["tag"] = pd.Series([tags.of_rows[row] for row in rows], dtype=TEXT)
+    table["tag"] = pd.Series([tags.of_rows[row] for row in rows], dtype=pandas_tables.TEXT)
     table.attrs = {}
     return table if tags.others is None else pd.concat([table, tags.others], ignore_index=True)
 
@@ -104,13 +98,15 @@ def tags_in(contents: Contents, given: Any) -> Tags:
 
     Of several tags of a row, the last counts. Rows that the match tables do not have are kept.
     """
-    table = as_pandas(given, TAGS)
+    table = arrow.as_pandas(given, TAGS)
     keys = row_keys_of(contents)
     if "tag" not in table:
-        raise InputError(missing(TAGS, "tag", table.columns, "each row needs one"))
+        raise InputError(messages.missing(TAGS, "tag", table.columns, "each row needs one"))
     is_text = np.array([isinstance(tag, str) for tag in table["tag"].tolist()], bool)
     if not is_text.all():
-        raise InputError(f"{TAGS}: column tag: {counted(int((~is_text).sum()), 'row')} no text; leave these rows out")
+        raise InputError(
+            f"{TAGS}: column tag: {messages.counted(int((~is_text).sum()), 'row')} no text; leave these rows out"
+        )
     named = keys_in(table, keys, TAGS)
     mine, others = packed([keys, named])
     order = np.argsort(mine, kind="stable")
@@ -119,7 +115,7 @@ def tags_in(contents: Contents, given: Any) -> Tags:
     is_known = mine[rows] == others
     texts = table["tag"].tolist()
     of_rows = {int(row): texts[at] for at, row in enumerate(rows) if is_known[at]}
-    lost = named.assign(tag=pd.Series(texts, named.index, dtype=TEXT))[~is_known]
+    lost = named.assign(tag=pd.Series(texts, named.index, dtype=pandas_tables.TEXT))[~is_known]
     return Tags(of_rows, lost if len(lost) else None)
 
 
@@ -134,7 +130,9 @@ def passing_rows(contents: Contents, given: Any) -> list[np.ndarray]:
     if isinstance(given, Mapping):
         unknown = [name for name in given if name not in tables]
         if unknown:
-            raise InputError(f"{NAME}: no match table has the name {unknown[0]!r}; the names are {listed(tables)}")
+            raise InputError(
+                f"{NAME}: no match table has the name {unknown[0]!r}; the names are {messages.listed(tables)}"
+            )
         nothing = {name: np.zeros(len(one.matches), bool) for name, one in tables.items()}
         keys = row_keys_of(contents)
         each = {name: _of_table(contents, keys, name, of_name) for name, of_name in given.items()}

@@ -18,11 +18,9 @@ import anywidget
 import numpy as np
 import pandas as pd
 
-from ...support.errors import InputError
-from ...tables.table_kinds import as_kind
-from ...tables.messages import listed
-from ...tables.table import Table
-from ..viewer.scripts import PRESENTATION, VIEWER, module_of, viewer_style
+from ...support import InputError
+from ...tables import Table, messages, table_kinds
+from ..viewer import scripts
 from .contents import Contents, objects_of_rows, positions_by_table, row_of_object
 from .messages import (
     LONGEST_SHOWN,
@@ -41,7 +39,7 @@ from .messages import (
 from .rows import Tags, filter_text, passing_rows, tags_in, tags_table
 
 # The modules of the widget's script, each after those that it imports, and its style sheet.
-MODULES = [*VIEWER, *(f"explorer/assets/{name}.js" for name in ("kernel", "marking", "widget"))]
+MODULES = [*scripts.VIEWER, *(f"explorer/assets/{name}.js" for name in ("kernel", "marking", "widget"))]
 STYLE = "explorer/assets/explorer.css"
 
 CLOSED = "explore: the widget is closed; open another one by sf.explore(...)"
@@ -52,7 +50,7 @@ COLOURS = re.compile(r"^ *\.viewer \{\n(.*?)^ *\}\n", re.MULTILINE | re.DOTALL)
 
 def _styles() -> str:
     """The styles, with the colours of JupyterLab's theme before those of the system."""
-    viewer, own = viewer_style(), resources.files(PRESENTATION).joinpath(STYLE).read_text("utf-8")
+    viewer, own = scripts.viewer_style(), resources.files(scripts.PRESENTATION).joinpath(STYLE).read_text("utf-8")
     light, dark = COLOURS.findall(viewer)
     themes = [
         f'[data-jp-theme-light="{is_light}"] .viewer {{\n{rules}}}\n'
@@ -64,7 +62,7 @@ def _styles() -> str:
 class Explorer(anywidget.AnyWidget):
     """The viewer as a widget; `explore` says what its attributes mean."""
 
-    _esm = module_of(MODULES)
+    _esm = scripts.module_of(MODULES)
     _css = _styles()
 
     def __init__(self, contents: Contents, images: Path | None):
@@ -83,7 +81,7 @@ class Explorer(anywidget.AnyWidget):
         given = self._contents.given
         positions = positions_by_table(self._contents, np.array(sorted(self._marked), np.int64))
         rows = {name: one.table.iloc[at] for (name, one), at in zip(given.items(), positions, strict=True)}
-        return as_kind(_of_submissions(rows), next(iter(given.values())).kind)
+        return table_kinds.as_kind(_of_submissions(rows), next(iter(given.values())).kind)
 
     @property
     def filter(self) -> Any:
@@ -100,7 +98,9 @@ class Explorer(anywidget.AnyWidget):
     @property
     def tags(self) -> Table:
         """The keys of tagged rows with their tags."""
-        return as_kind(tags_table(self._contents, self._tags), next(iter(self._contents.given.values())).kind)
+        return table_kinds.as_kind(
+            tags_table(self._contents, self._tags), next(iter(self._contents.given.values())).kind
+        )
 
     @tags.setter
     def tags(self, given: Table | None) -> None:
@@ -126,7 +126,7 @@ class Explorer(anywidget.AnyWidget):
             what = text_in(asked, "ask")
             if what not in answers:
                 raise InputError(
-                    f"explore: nothing answers ask = {what[:LONGEST_SHOWN]!r}; there are {listed(answers)}"
+                    f"explore: nothing answers ask = {what[:LONGEST_SHOWN]!r}; there are {messages.listed(answers)}"
                 )
             message = answers[what](asked)
         except (InputError, MemoryError) as error:

@@ -2,3 +2,7 @@
 
 In come results; out come folders of Parquet and JSON, and the same results again.
 """
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

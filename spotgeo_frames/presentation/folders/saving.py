@@ -22,17 +22,20 @@ import msgspec
 import pandas as pd
 
 from ... import analysis, scoring, tables, tracking
-from ...support.documents import decode
-from ...support.errors import InputError
-from ...support.reading import read_bytes, readable
-from ...support.version import __version__
-from ...support.writing import Write, check_folder_writable, check_inputs_kept, table_files, text_file, write_together
-from ...tables.columns import Columns
-from ...tables.provenance import Input, input_notes, inputs_of, sha256
-from ...tables.table_kinds import TableKind
-from ...tables.parquet_form import TableForm, table_and_form, table_of
-from ...tables.schema import MATCH_COLUMNS
-from ...tables.table import ArrowStream, LazyTable, Table, is_scanned
+from ...support import InputError, Write, __version__, documents, reading, writing
+from ...tables import (
+    ArrowStream,
+    Columns,
+    Input,
+    LazyTable,
+    Table,
+    TableForm,
+    TableKind,
+    is_scanned,
+    parquet_form,
+    provenance,
+    schema,
+)
 
 MANIFEST = "spotgeo_frames.json"
 
@@ -86,7 +89,7 @@ class Manifest(Head):
 
 def is_saved(path: Path) -> bool:
     """Whether a path is a folder that a result was saved to; raises InputError if it cannot be looked at."""
-    with readable(path):
+    with reading.readable(path):
         return (path / MANIFEST).is_file()
 
 
@@ -105,15 +108,17 @@ def write_folder(
     of the `inputs`, and the `notes`. Other files of the folder stay. Raises InputError if an input would be replaced,
     or if a file cannot be written.
     """
-    made_from = input_notes(inputs) | dict(notes)
-    written = table_files({name: table for name, (table, _) in tables.items()} | dict(beside), folder, made_from)
-    written |= {folder / name: text_file(text) for name, text in texts.items()}
-    check_inputs_kept(folder, [file.path for file in inputs], [path.name for path in written])
+    made_from = provenance.input_notes(inputs) | dict(notes)
+    written = writing.table_files(
+        {name: table for name, (table, _) in tables.items()} | dict(beside), folder, made_from
+    )
+    written |= {folder / name: writing.text_file(text) for name, text in texts.items()}
+    writing.check_inputs_kept(folder, [file.path for file in inputs], [path.name for path in written])
     forms = {name: form for name, (_, form) in tables.items()}
     manifest = Manifest(FORMAT, __version__, kind, forms, {}, made_from)
     outdated: dict[Path, Write | None] = {folder / name: None for name in earlier_files(folder) if name != MANIFEST}
     files = {path: None if write is None else _digested(path.name, write, manifest) for path, write in written.items()}
-    write_together(outdated | files | {folder / MANIFEST: partial(_write_manifest, manifest)})
+    writing.write_together(outdated | files | {folder / MANIFEST: partial(_write_manifest, manifest)})
 
 
 def _digested(name: str, write: Write, manifest: Manifest) -> Write:
@@ -121,7 +126,7 @@ def _digested(name: str, write: Write, manifest: Manifest) -> Write:
 
     def write_and_digest(path: Path) -> None:
         write(path)
-        manifest.files[name] = sha256(path)
+        manifest.files[name] = provenance.sha256(path)
 
     return write_and_digest
 
@@ -145,23 +150,23 @@ def read_folder(folder: Path, kind: TableKind | None) -> tuple[Manifest, dict[st
     tables = {}
     for name, digest in manifest.files.items():
         path = folder / name
-        with readable(path):
+        with reading.readable(path):
             is_there = os.path.lexists(path)
         if not is_there:
             raise InputError(f"{path}: is missing, so the result is not whole; {AGAIN}")
-        content = read_bytes(path)
+        content = reading.read_bytes(path)
         if hashlib.sha256(content).hexdigest() != digest:
             raise InputError(f"{path}: is not as it was saved (its SHA-256 differs); {AGAIN}")
         if path.suffix == ".parquet" and path.stem in manifest.tables:
             form = manifest.tables[path.stem]
-            tables[path.stem] = table_of(content, form, path, kind or form.kind)
+            tables[path.stem] = parquet_form.table_of(content, form, path, kind or form.kind)
     return manifest, {name: tables[name] for name in manifest.tables}
 
 
 def read_manifest(folder: Path) -> Manifest:
     """The manifest of a folder; raises InputError if there is none, or if it is damaged or of another version."""
     path = folder / MANIFEST
-    with readable(folder):
+    with reading.readable(folder):
         if not folder.is_dir():
             raise InputError(f"{folder}: is no folder; give one that save or --out wrote")
         if not path.is_file():
@@ -170,12 +175,12 @@ def read_manifest(folder: Path) -> Manifest:
             raise InputError(f"{folder}: holds no result that save or --out wrote: {MANIFEST} is missing{hint}")
         if path.stat().st_size > LARGEST_MANIFEST:
             raise InputError(f"{path}: has more than {LARGEST_MANIFEST >> 20} MiB; no result has such a manifest")
-    content = read_bytes(path)
-    head = decode(content, Head, str(path))
+    content = reading.read_bytes(path)
+    head = documents.decode(content, Head, str(path))
     if head.format != FORMAT:
         problem = f"is of format {head.format}, by spotgeo_frames {head.version}; {__version__} reads format {FORMAT}"
         raise InputError(f"{path}: {problem}; load it with that version, or save the result again with this one")
-    manifest = decode(content, Manifest, str(path))
+    manifest = documents.decode(content, Manifest, str(path))
     needed = [f"{name}.parquet" for name in manifest.tables]
     odd = [name for name in (*manifest.files, *needed) if not _is_own_name(name)]
     if odd:
@@ -231,7 +236,7 @@ def save(x: Table | NamedTuple, folder: str | Path) -> None:
     folder = Path(folder)
     of_files = x._asdict() if isinstance(x, tables.Annotations) else {}
     read = {name: table for name, table in of_files.items() if isinstance(table, pd.DataFrame)}
-    check_target(folder, [file.path for file in inputs_of(read)])
+    check_target(folder, [file.path for file in provenance.inputs_of(read)])
     save_result(x, folder, read)
 
 
@@ -240,8 +245,8 @@ def check_target(folder: Path, inputs: list[Path]) -> None:
 
     Nothing is written yet.
     """
-    check_folder_writable(folder)
-    check_inputs_kept(folder, inputs, earlier_files(folder))
+    writing.check_folder_writable(folder)
+    writing.check_inputs_kept(folder, inputs, earlier_files(folder))
 
 
 def save_result(
@@ -258,7 +263,7 @@ def save_result(
     files, and the `notes`. Raises InputError as `save` does.
     """
     kind, parts = _parts(x, f"{folder}: cannot be written")
-    write_folder(folder, kind, parts, beside or {}, texts or {}, inputs_of(read), notes or {})
+    write_folder(folder, kind, parts, beside or {}, texts or {}, provenance.inputs_of(read), notes or {})
 
 
 def _parts(x: Any, problem: str) -> tuple[str, dict[str, tuple[pd.DataFrame, TableForm]]]:
@@ -266,11 +271,11 @@ def _parts(x: Any, problem: str) -> tuple[str, dict[str, tuple[pd.DataFrame, Tab
     kind = type(x).__name__
     if kind in RESULTS and isinstance(x, getattr(RESULTS[kind], kind)):
         given = x.kept() if hasattr(x, "kept") else _given(x)
-        return kind, {name: table_and_form(table, f"{problem}: {name}") for name, table in given.items()}
+        return kind, {name: parquet_form.table_and_form(table, f"{problem}: {name}") for name, table in given.items()}
     if isinstance(x, pd.Series) or not (isinstance(x, pd.DataFrame | ArrowStream | LazyTable) or is_scanned(x)):
         raise InputError(f"save: x is of type {kind}; a table is needed, or one of {', '.join(RESULTS)}")
-    table, form = table_and_form(x, problem)
-    kind = "match table" if {*MATCH_COLUMNS} <= {*table} else "table"
+    table, form = parquet_form.table_and_form(x, problem)
+    kind = "match table" if {*schema.MATCH_COLUMNS} <= {*table} else "table"
     return kind, {SINGLE[kind]: (table, form)}
 
 

@@ -7,28 +7,11 @@ from typing import Any
 
 import pandas as pd
 
-from ...geometries.registered import Measure
-from ...matching.alignment import FrameRule, labelled_only
-from ...matching.words import asked, asked_with_tracks
-from ...support.errors import InputError
-from ...support.packages import check_extra
-from ...support.texts import is_text, stem
-from ...support.writing import (
-    check_file_kept,
-    check_file_writable,
-    check_folder_writable,
-    check_inputs_kept,
-    text_file,
-    writable,
-    write_together,
-)
-from ...tables.annotations import Annotations, as_annotations
-from ...tables.binning import CheckedBins
-from ...tables.provenance import input_notes, inputs_of, source
-from ...tables.table_kinds import kind_of, of_kind
-from ...tables.selections import By, excluded_sequences, slicings, without_sequences
-from ...tables.table import Table
-from ...tracking.results import rule_of_sides
+from ...geometries import Measure
+from ...matching import FrameRule, alignment, asked, asked_with_tracks
+from ...support import InputError, is_text, packages, stem, writing
+from ...tables import Annotations, By, CheckedBins, Table, as_annotations, provenance, selections, table_kinds
+from ...tracking import rule_of_sides
 from .evaluation import Evaluation, evaluate
 from .html.blocks import Section
 
@@ -148,7 +131,9 @@ def report(
     ...     [path.name for path in Path(folder).iterdir()]
     ['report.html']
     """
-    similarity, distance = (of_kind(measure, kind_of(truth)) for measure in (similarity, distance))
+    similarity, distance = (
+        table_kinds.of_kind(measure, table_kinds.kind_of(truth)) for measure in (similarity, distance)
+    )
     words = (asked_with_tracks if tracks else asked)(tau, epsilon, similarity, threshold, sigmas, distance, unit)
     if frames not in ("truth", "labelled"):
         raise ValueError(f"frames is {frames!r}; 'truth' or 'labelled' is needed")
@@ -160,17 +145,17 @@ def report(
     from .sections.headline import made_with
 
     known, named = _sides(truth, submissions)
-    inputs = inputs_of(_by_role(known, named))
+    inputs = provenance.inputs_of(_by_role(known, named))
     _check_kept(page_path, folder, [file.path for file in inputs])
-    slices = [*{tuple(columns): columns for columns in ALWAYS + slicings(by)}.values()]
+    slices = [*{tuple(columns): columns for columns in ALWAYS + selections.slicings(by)}.values()]
     tables_of_rows = [table for side in (known, *named.values()) for table in side if table is not None]
-    left_out, unknown = excluded_sequences(exclude, tables_of_rows)
+    left_out, unknown = selections.excluded_sequences(exclude, tables_of_rows)
     left_out = left_out or []
     if left_out:
         known, named = _without(known, left_out), {name: _without(side, left_out) for name, side in named.items()}
     unlabelled = dict[str, int]()
     if frames == "labelled":
-        kept = {name: labelled_only(known, side) for name, side in named.items()}
+        kept = {name: alignment.labelled_only(known, side) for name, side in named.items()}
         named = {name: side for name, (side, _) in kept.items()}
         unlabelled = {name: count for name, (_, count) in kept.items()}
     [rule, *_] = [rule_of_sides(known, side, words, tracks) for side in named.values()]
@@ -178,9 +163,9 @@ def report(
     evaluation, sections, content = _evaluation_and_page(
         lambda: evaluate(known, named, slices, words, rule, tracks, images_folder), about
     )
-    notes = input_notes(inputs) | ({"exclude": ", ".join(map(str, left_out))} if left_out else {})
+    notes = provenance.input_notes(inputs) | ({"exclude": ", ".join(map(str, left_out))} if left_out else {})
     written = {} if folder is None else files(sections, rule, folder, notes)
-    write_together(written | {page_path: text_file(content)})
+    writing.write_together(written | {page_path: writing.text_file(content)})
     said = [text for section in sections for text in section.warnings]
     for text in filter(None, (unknown, *evaluation.warnings, *evaluation.about_pairs, *said)):
         warnings.warn(text, stacklevel=2)
@@ -192,13 +177,13 @@ def check_beforehand(path: Path, tables: Path | None, images: Path | None) -> No
     Raises ImportError if the extra `report` is not installed, and InputError if the page at `path` or the folder
     `tables` cannot be written, if one would replace the other, or if `images` is no folder.
     """
-    check_extra("report", "report")
+    packages.check_extra("report", "report")
     from .folder import WRITTEN
 
-    check_file_writable(path)
+    writing.check_file_writable(path)
     if tables is not None:
-        check_folder_writable(tables)
-        with writable(tables):
+        writing.check_folder_writable(tables)
+        with writing.writable(tables):
             page, folder = path.resolve(), tables.resolve()
         is_table = page.parent == folder and any(page.match(pattern) for pattern in WRITTEN)
         if is_table or page in (folder, *folder.parents):
@@ -233,7 +218,7 @@ def _sides(
     known = as_annotations(truth, "truth")
     if not isinstance(submissions, Mapping):
         side = as_annotations(submissions, "predictions")
-        return known, {stem(Path(source(side.objects, "submission"))): side}
+        return known, {stem(Path(provenance.source(side.objects, "submission"))): side}
     if not submissions:
         raise InputError("report: there are no submissions; give one, or a dict of several")
     no_names = [name for name in submissions if not isinstance(name, str) or not name or not is_text(name)]
@@ -251,15 +236,15 @@ def _by_role(truth: Annotations, submissions: Mapping[str, Annotations]) -> dict
 
 def _without(side: Annotations, exclude: Sequence[int | str]) -> Annotations:
     """Annotations without the excluded sequences."""
-    frames = None if side.frames is None else without_sequences(side.frames, exclude)
-    return side._replace(objects=without_sequences(side.objects, exclude), frames=frames)
+    frames = None if side.frames is None else selections.without_sequences(side.frames, exclude)
+    return side._replace(objects=selections.without_sequences(side.objects, exclude), frames=frames)
 
 
 def _check_kept(page: Path, folder: Path | None, inputs: Sequence[Path]) -> None:
     """Raises InputError if the report would replace its inputs, write into them, or replace files of no report."""
-    check_file_kept(page, inputs)
+    writing.check_file_kept(page, inputs)
     if folder is not None:
         from .folder import WRITTEN, earlier_tables
 
-        check_inputs_kept(folder, inputs, WRITTEN)
+        writing.check_inputs_kept(folder, inputs, WRITTEN)
         earlier_tables(folder)

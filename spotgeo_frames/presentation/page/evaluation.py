@@ -11,27 +11,23 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from ...analysis.certainty.comparison import Comparison, compare
-from ...analysis.certainty.uncertainty import interval_table
-from ...analysis.errors.error_kinds import diagnose
-from ...matching.rule import Rule
-from ...matching.words import Words
-from ...scoring.ap.result import AveragePrecision, average_precision
-from ...scoring.match_sums import summary_sums
-from ...scoring.own_metrics import lacking_text, own_row_sums
-from ...scoring.registry import HEADLINE, defined, own_metrics
-from ...scoring.summary import LITTLE_KNOWN, OF_FEW, summary_of
-from ...support.errors import InputError, SliceError
-from ...support.work import progress
-from ...tables.annotations import Annotations
-from ...tables.binning import CheckedBins
-from ...tables.match_tables import match_columns
-from ...tables.selections import By, binned_together, check_column
-from ...tracking.poses import PoseResult
-from ...tracking.results import Evaluated, evaluated, matches_of
-from ...tracking.tracks import TrackResult
-from ..drawing.drawn_tables import together
-from ..drawing.wording import RESULT_HEADLINE, reading
+from ...analysis.certainty import Comparison, compare, interval_table
+from ...analysis.errors import diagnose
+from ...matching import Rule, Words
+from ...scoring import (
+    LITTLE_KNOWN,
+    OF_FEW,
+    AveragePrecision,
+    average_precision,
+    match_sums,
+    own_metrics,
+    registry,
+    summary_of,
+)
+from ...support import InputError, SliceError, work
+from ...tables import Annotations, By, CheckedBins, match_columns, selections
+from ...tracking import Evaluated, PoseResult, TrackResult, evaluated, matches_of
+from ..drawing import drawn_tables, wording
 
 # How often a report swaps and draws sequences, and the confidence of its intervals.
 RESAMPLES, CONFIDENCE = 10_000, 0.95
@@ -114,7 +110,7 @@ class Evaluation(NamedTuple):
     @property
     def own_metrics(self) -> list[str]:
         """The user's own metrics that all match tables have the columns for."""
-        return [name for name in own_metrics() if name in self.headline]
+        return [name for name in registry.own_metrics() if name in self.headline]
 
 
 def evaluate(
@@ -142,15 +138,17 @@ def evaluate(
     precisions = {} if tracks else _precisions(truth, submissions, matched, words, rule, said)
     own, lacking = _own_metrics(matched)
     said |= {lacking: {*matched}} if lacking else {}
-    of_matches = defined([*HEADLINE, *own], not rule.by_distance)
+    of_matches = registry.defined([*registry.HEADLINE, *own], not rule.by_distance)
     ranked: Mapping[str, Ranked] = precisions or results
     first = next(iter(ranked.values()))
-    of_results = [] if isinstance(first, pd.DataFrame) else [name for name in RESULT_HEADLINE if name in first.summary]
+    of_results = (
+        [] if isinstance(first, pd.DataFrame) else [name for name in wording.RESULT_HEADLINE if name in first.summary]
+    )
     compared, about_pairs = None, list[str]()
     if len(ranked) > 1:
         compared, about_pairs = _compared(ranked, of_results or of_matches, lacking)
     names = list(matched) if compared is None else compared.leaderboard["name"].tolist()
-    matches = together({name: diagnose(matched[name], **rule.callers) for name in names})
+    matches = drawn_tables.together({name: diagnose(matched[name], **rule.callers) for name in names})
     kinds: list[tuple[Mapping[str, Ranked], list[str]]] = [({name: matched[name] for name in names}, of_matches)]
     if of_results:
         kinds.insert(0, ({name: ranked[name] for name in names}, of_results))
@@ -195,7 +193,7 @@ def _evaluated(
 ) -> tuple[dict[str, Evaluated], Said]:
     """What each submission is evaluated to, and the warnings of that."""
     results, said = dict[str, Evaluated](), Said()
-    for name, side in progress(list(submissions.items()), "matching", "submission"):
+    for name, side in work.progress(list(submissions.items()), "matching", "submission"):
         with _noted(said, name):
             results[name] = evaluated(truth, side, words, tracks)
     return results, said
@@ -234,9 +232,9 @@ def has_scores(submission: Annotations, matches: pd.DataFrame) -> bool:
 
 def _own_metrics(matched: Mapping[str, pd.DataFrame]) -> tuple[list[str], str | None]:
     """The own metrics that all match tables have the columns for, and the text of a warning of the others or None."""
-    found = [own_row_sums(match_columns(table), own_metrics(), ()) for table in matched.values()]
-    known = [name for name in own_metrics() if all(name in of.metrics for of in found)]
-    return known, lacking_text(of.lacking for of in found)
+    found = [own_metrics.own_row_sums(match_columns(table), registry.own_metrics(), ()) for table in matched.values()]
+    known = [name for name in registry.own_metrics() if all(name in of.metrics for of in found)]
+    return known, own_metrics.lacking_text(of.lacking for of in found)
 
 
 def _compared(results: Mapping[str, Ranked], metrics: Sequence[str], said: str | None) -> tuple[Comparison, list[str]]:
@@ -262,7 +260,7 @@ def _intervals(
     tables, texts = [], {text: {*names} for text, names in said.items()}
     for sides, metrics in kinds:
         found = {name: interval_table(x, None, metrics, confidence=CONFIDENCE) for name, x in sides.items()}
-        tables.append(together({name: table for name, (table, _) in found.items()}))
+        tables.append(drawn_tables.together({name: table for name, (table, _) in found.items()}))
         for name, (_, of_name) in found.items():
             for text in of_name:
                 texts.setdefault(text, set()).add(name)
@@ -309,19 +307,19 @@ def _cuts(
         having = {name: table for name, table in matched.items() if columns.keys() <= {*table}}
         if not having:
             for column in columns:
-                check_column(next(iter(matched.values())), column)
-        cuts[tuple(columns)] = binned_together(having, columns)
+                selections.check_column(next(iter(matched.values())), column)
+        cuts[tuple(columns)] = selections.binned_together(having, columns)
     return cuts
 
 
 def summary_by(matches: pd.DataFrame, by: By, rule: Rule, own: Sequence[str]) -> pd.DataFrame:
     """The metrics of a match table by slices, these own ones included, as far as they are defined for the rule."""
-    return _known(summary_of(summary_sums(matches, by, own)), rule)
+    return _known(summary_of(match_sums.summary_sums(matches, by, own)), rule)
 
 
 def _known(table: pd.DataFrame, rule: Rule) -> pd.DataFrame:
     """A table without the columns of metrics that are not defined for the rule."""
-    named = {column: reading(str(column)) for column in table}
+    named = {column: wording.reading(str(column)) for column in table}
     return table[
         [
             column

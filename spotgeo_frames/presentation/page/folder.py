@@ -9,14 +9,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from ...matching.rule import Rule
-from ...scoring.summary import slice_files
-from ...support.errors import InputError
-from ...support.reading import readable
-from ...support.texts import in_markdown
-from ...support.version import __version__
-from ...support.writing import Write, table_files, text_file
-from ..drawing.wording import meaning, rule_text, unit_of_distances
+from ...matching import Rule
+from ...scoring import slice_files
+from ...support import InputError, Write, __version__, in_markdown, reading, writing
+from ..drawing import wording
 from .evaluation import CONFIDENCE
 from .html.blocks import Kept, Section
 
@@ -220,7 +216,7 @@ def readme_of(tables: Mapping[str, Kept], rule: Rule, notes: Mapping[str, str]) 
     sql, pandas = QUERIES["distance" if rule.by_distance else "similarity"]
     return f"""{TITLE}
 
-Made by spotgeo_frames {__version__} with {rule_text(rule)}, from
+Made by spotgeo_frames {__version__} with {wording.rule_text(rule)}, from
 
 {made_from or "- tables in memory"}
 
@@ -261,9 +257,9 @@ def _section(name: str, kept: Kept, unit: str | None) -> str:
 
 def _meaning(column: str, unit: str | None) -> str:
     """The meaning of a column, for the README; `unit` is that of distances, None for px."""
-    known = COLUMNS.get(column) or meaning(column, unit)
+    known = COLUMNS.get(column) or wording.meaning(column, unit)
     if known is not None:
-        return known.replace("{px}", unit_of_distances(unit) or "the unit of distances")
+        return known.replace("{px}", wording.unit_of_distances(unit) or "the unit of distances")
     side, _, name = column.partition("_")
     nouns = {"truth": "truth", "predicted": "prediction", "frame": "frame", "sequence": "sequence"}
     of = f"the {nouns.get(side, 'input')}"
@@ -289,7 +285,7 @@ def earlier_tables(folder: Path) -> list[str]:
     Raises InputError if there is a README that no report wrote.
     """
     readme = folder / "README.md"
-    with readable(readme):
+    with reading.readable(readme):
         if not readme.exists():
             return []
         lines = [] if readme.is_symlink() else readme.read_text("utf-8", "replace").splitlines()
@@ -307,6 +303,6 @@ def files(sections: Sequence[Section], rule: Rule, folder: Path, notes: Mapping[
     outdated = (folder / f"{name}.parquet" for name in earlier_tables(folder) if name not in kept)
     return {
         **dict.fromkeys(path for path in outdated if path.parent == folder and path.is_file()),
-        **table_files({name: table for name, (table, _) in kept.items()}, folder, notes),
-        folder / "README.md": text_file(readme_of(kept, rule, notes)),
+        **writing.table_files({name: table for name, (table, _) in kept.items()}, folder, notes),
+        folder / "README.md": writing.text_file(readme_of(kept, rule, notes)),
     }

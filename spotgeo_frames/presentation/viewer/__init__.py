@@ -5,3 +5,7 @@ by places.py, all as the arrays of packing.py. assets/ has the viewer itself: vi
 answers what it asks, columns.js reads the arrays, draw.js draws frames and life_bars.js time lines. scripts.py puts
 these modules into one script. The page and the notebooks use the viewer; it knows neither.
 """
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...support.texts import bins_as_text, is_binned, label
-from ...tables.columns import as_numbers
-from ...tables.schema import LARGEST_EXACT_INTEGER
+from ...support import bins_as_text, is_binned, label
+from ...tables import as_numbers, schema
 
 INTEGERS = [np.dtype(name) for name in ("<i1", "<i2", "<i4")]
 
@@ -178,4 +177,4 @@ def _is_too_large(values: pd.Series) -> bool:
     if not pd.api.types.is_integer_dtype(values.dtype):
         return False
     known = values.dropna()
-    return not known.between(-LARGEST_EXACT_INTEGER, LARGEST_EXACT_INTEGER).all()
+    return not known.between(-schema.LARGEST_EXACT_INTEGER, schema.LARGEST_EXACT_INTEGER).all()

@@ -9,11 +9,8 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from ...geometries.facts import Rows
-from ...geometries.points import geometry_of
-from ...geometries.poses import pose_joints
-from ...tables.columns import as_numbers
-from ...tables.schema import SIDE_PREFIXES
+from ...geometries import Rows, geometry_of, pose_joints
+from ...tables import as_numbers, schema
 from .packing import Column
 
 # Coordinates are rounded this many digits after the first digit of tau, which is finer than any screen. After matching
@@ -55,7 +52,7 @@ def visible(areas: np.ndarray) -> float:
 
 def _along(matches: pd.DataFrame, axis: str, sequence: np.ndarray, n_sequences: int, tau: float) -> np.ndarray:
     """The lower and upper end (px) of each sequence along an axis, (n_sequences, 2)."""
-    truth, predicted = (_reach(matches, prefix, axis) for prefix in SIDE_PREFIXES)
+    truth, predicted = (_reach(matches, prefix, axis) for prefix in schema.SIDE_PREFIXES)
     low, high = _bounds(truth if np.isfinite(truth).any() else predicted)
     margin = max(0.25 * (high - low), tau)
     near = np.where((predicted >= low - margin) & (predicted <= high + margin), predicted, np.nan)
@@ -105,9 +102,9 @@ def rounded_in_bins(
         rounded[measure] = _kept(values, digits["measure"], edges["measure"], values)
     for axis in SIZES:
         (x, centre, half), (x_predicted, centre_predicted, half_predicted) = (
-            _side(columns, prefix, axis, digits[axis]) for prefix in SIDE_PREFIXES
+            _side(columns, prefix, axis, digits[axis]) for prefix in schema.SIDE_PREFIXES
         )
-        names = [f"{prefix}{axis}" for prefix in SIDE_PREFIXES]
+        names = [f"{prefix}{axis}" for prefix in schema.SIDE_PREFIXES]
         if axis in edges:
             x = rounded[names[0]] = _kept(x, digits[axis], edges[axis], centre, half)
         if "offset" in edges:

@@ -10,24 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...matching.crowds import crowd_flags
-from ...support.arrays import frame_keys, grouped, ordinals, pack, row_keys
-from ...support.errors import InputError
-from ...tables.columns import columns_of
-from ...tables.messages import counted, first_keys
-from ...tables.schema import (
-    BOX,
-    FILE_ORDER,
-    FN,
-    FP,
-    FRAME_KEY,
-    OBJECT_KEY,
-    OUTCOMES,
-    PREFIXES,
-    SIDE_PREFIXES,
-    TP,
-    frame_columns,
-)
+from ...matching import crowds
+from ...support import InputError, arrays
+from ...tables import columns_of, messages, schema
 from .packing import Column, Text, same, taken
 
 
@@ -57,9 +42,9 @@ def frames_of(matches: pd.DataFrame, sequences: Sequence[Any] | None = None) -> 
 
     `sequences` are all their sequences in the order to show them, None for the order of their names.
     """
-    keys = matches[FRAME_KEY]
-    frame, first = grouped(row_keys(keys, FRAME_KEY))
-    sequence, first_frame = grouped(row_keys(keys.take(first), ["sequence"]))
+    keys = matches[schema.FRAME_KEY]
+    frame, first = arrays.grouped(arrays.row_keys(keys, schema.FRAME_KEY))
+    sequence, first_frame = arrays.grouped(arrays.row_keys(keys.take(first), ["sequence"]))
     names = keys["sequence"].take(first[first_frame]).tolist()
     if sequences is None:
         return Frames(frame, first, sequence, names)
@@ -98,13 +83,13 @@ def submissions_of(matches: pd.DataFrame, frames: Frames, columns: Mapping[str, 
     for code, name in enumerate(matches["submission"].cat.categories):
         rows = np.flatnonzero(code_of_row == code)
         of_rows = outcome[rows]
-        truth = rows[(of_rows == TP) | (of_rows == FN)]
-        predicted = rows[(of_rows == TP) | (of_rows == FP)]
+        truth = rows[(of_rows == schema.TP) | (of_rows == schema.FN)]
+        predicted = rows[(of_rows == schema.TP) | (of_rows == schema.FP)]
         keys = [frames.of_row[predicted]]
         if isinstance(joint, Text):
             keys.append(joint.codes[predicted])
-        if FILE_ORDER in matches:  # what is ignored may have none, and comes last
-            keys.append(matches[FILE_ORDER].take(predicted).to_numpy(np.int64, na_value=len(matches)))
+        if schema.FILE_ORDER in matches:  # what is ignored may have none, and comes last
+            keys.append(matches[schema.FILE_ORDER].take(predicted).to_numpy(np.int64, na_value=len(matches)))
         has_frame = np.bincount(frames.of_row[rows], minlength=len(frames.first)) > 0
         answer[str(name)] = Submission(
             _ordered(truth, [frames.of_row[truth]], frames), _ordered(predicted, keys, frames), has_frame
@@ -142,14 +127,14 @@ def check_truths(
 
 def _ordered(rows: np.ndarray, keys: Sequence[np.ndarray], frames: Frames) -> Rows:
     """Rows of match tables, sorted by keys of which the first is the frame."""
-    packed = pack(keys, [int(key.max(initial=0)) + 1 for key in keys])
+    packed = arrays.pack(keys, [int(key.max(initial=0)) + 1 for key in keys])
     ordered = rows[np.argsort(packed, kind="stable")]
     return Rows(ordered, frames.of_row[ordered])
 
 
 def _truth_key(matches: pd.DataFrame) -> list[str]:
     """The columns of a match table that tell whether truths are the same."""
-    key = [*frame_columns(matches), *(f"{PREFIXES['truth']}{name}" for name in ("object", *BOX))]
+    key = [*schema.frame_columns(matches), *(f"{schema.PREFIXES['truth']}{name}" for name in ("object", *schema.BOX))]
     return [name for name in key if name in matches]
 
 
@@ -161,8 +146,8 @@ def _difference(matches: pd.DataFrame, rows: np.ndarray, others: np.ndarray, nam
     advice = "give match tables of the same truth"
     if not odd.any():
         return f"{name}: the truths of a frame are in another order than in the tables before it; {advice}"
-    problem = f"{counted(int(odd.sum()), 'truth')} in this table or in those before it, but not in both"
-    return f"{name}: {problem}; {advice}: {first_keys(both, odd, key)}"
+    problem = f"{messages.counted(int(odd.sum()), 'truth')} in this table or in those before it, but not in both"
+    return f"{name}: {problem}; {advice}: {messages.first_keys(both, odd, key)}"
 
 
 def with_ignored(matches: pd.DataFrame, truth: pd.DataFrame, predictions: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -172,16 +157,16 @@ def with_ignored(matches: pd.DataFrame, truth: pd.DataFrame, predictions: Mappin
     submission are the tables of objects that were matched; whole poses have their joints as columns. Frames that a
     match table does not have stay away. Without crowds the match tables are returned as they are.
     """
-    is_crowd = crowd_flags(columns_of(truth)) if "crowd" in truth else np.zeros(len(truth), bool)
+    is_crowd = crowds.crowd_flags(columns_of(truth)) if "crowd" in truth else np.zeros(len(truth), bool)
     if not is_crowd.any():
         return matches
     parts = [matches.assign(ignored=matches.get("ignored", False))]
     for name in matches["submission"].cat.categories:
         mine = matches[(matches["submission"] == name).to_numpy(bool)]
         sides = truth[is_crowd], predictions[name]
-        for objects, prefix, outcome in zip(sides, SIDE_PREFIXES, (FN, FP), strict=True):
+        for objects, prefix, outcome in zip(sides, schema.SIDE_PREFIXES, (schema.FN, schema.FP), strict=True):
             rows = _rows(_unlisted(objects, mine, prefix), mine, prefix)
-            parts.append(rows.assign(submission=name, outcome=OUTCOMES[outcome], ignored=True))
+            parts.append(rows.assign(submission=name, outcome=schema.OUTCOMES[outcome], ignored=True))
     together = pd.concat([part for part in parts if len(part)], ignore_index=True)
     answer = together[parts[0].columns].astype({name: matches[name].dtype for name in ("submission", "outcome")})
     answer.attrs = matches.attrs
@@ -190,17 +175,17 @@ def with_ignored(matches: pd.DataFrame, truth: pd.DataFrame, predictions: Mappin
 
 def _unlisted(objects: pd.DataFrame, matches: pd.DataFrame, prefix: str) -> pd.DataFrame:
     """The objects that are no rows of a match table, of those in its frames."""
-    keys, known = frame_keys([objects, matches])
+    keys, known = arrays.frame_keys([objects, matches])
     listed = matches[matches[f"{prefix}object"].notna()].rename(columns={f"{prefix}object": "object"})
-    columns = [name for name in (*OBJECT_KEY, "joint") if name in objects]
-    numbered = [ordinals([objects[name], listed[name].astype(objects[name].dtype)]) for name in columns]
+    columns = [name for name in (*schema.OBJECT_KEY, "joint") if name in objects]
+    numbered = [arrays.ordinals([objects[name], listed[name].astype(objects[name].dtype)]) for name in columns]
     spans = [span for _, span in numbered]
-    mine, others = (pack([codes[side] for codes, _ in numbered], spans) for side in (0, 1))
+    mine, others = (arrays.pack([codes[side] for codes, _ in numbered], spans) for side in (0, 1))
     return objects[np.isin(keys, known) & ~np.isin(mine, others)]
 
 
 def _rows(objects: pd.DataFrame, matches: pd.DataFrame, prefix: str) -> pd.DataFrame:
     """Objects with the names of columns that a match table has."""
-    key = [name for name in (*FRAME_KEY, "joint") if name in objects]
+    key = [name for name in (*schema.FRAME_KEY, "joint") if name in objects]
     carried = {name: f"{prefix}{name}" for name in map(str, objects) if f"{prefix}{name}" in matches}
     return objects[[*key, *carried]].rename(columns=carried)

@@ -10,12 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...geometries.boxes import BOXES
-from ...geometries.joints import BONES
-from ...geometries.points import geometry_of, with_places
-from ...geometries.poses import pose_columns, pose_joints
-from ...tables.match_sides import check_coordinates
-from ...tables.schema import BOX, FILE_ORDER, PREFIXES, SIDE_PREFIXES, measure_of
+from ...geometries import BONES, BOXES, geometry_of, pose_columns, pose_joints, with_places
+from ...tables import check_coordinates, schema
 from .packing import Column, Text, column_of, packed_table, taken, used, valid_text
 from .places import DIGITS, decimals, extents, rounded_in_bins, visible
 from .rows import Frames, Rows, Submission, check_truths, frames_of, submissions_of, truths_of
@@ -29,7 +25,7 @@ OF_ROWS = ("kind", "event", "ignored")
 RESERVED = {"joint", "pair", "measure", *OF_ROWS}
 
 # Columns that no table of the viewer has, since it has the counts and the order itself.
-UNSEEN = {FILE_ORDER, "frame_n_truth", "frame_n_predicted"}
+UNSEEN = {schema.FILE_ORDER, "frame_n_truth", "frame_n_predicted"}
 
 # The columns of a sequence's area.
 SIDES = ("left", "right", "top", "bottom")
@@ -80,8 +76,8 @@ def view_of(
     check_truths(matches, columns, truth, submissions)
     areas = extents(matches, frames.sequence[frames.of_row], len(frames.sequences), tau or 0.0)
     digits = _digits(matches, visible(areas) if tau is None else tau)
-    columns |= rounded_in_bins(columns, edges or {}, measure_of(matches), digits)
-    truths = _side(columns, truth.row, SIDE_PREFIXES[0]) | _marks(columns, truth.row, ["ignored"])
+    columns |= rounded_in_bins(columns, edges or {}, schema.measure_of(matches), digits)
+    truths = _side(columns, truth.row, schema.SIDE_PREFIXES[0]) | _marks(columns, truth.row, ["ignored"])
     content = bytearray()
     tables = {
         "sequences": packed_table(
@@ -90,7 +86,7 @@ def view_of(
         "frames": packed_table(_frame_columns(frames, truth, columns), content, digits),
         "truth": packed_table(truths, content, digits),
         "submissions": [
-            {"name": name} | _submission_tables(columns, truth, submission, measure_of(matches), content, digits)
+            {"name": name} | _submission_tables(columns, truth, submission, schema.measure_of(matches), content, digits)
             for name, submission in submissions.items()
         ],
     }
@@ -106,7 +102,7 @@ def _kind(matches: pd.DataFrame, columns: Columns) -> dict[str, Any]:
     """What the rows of match tables are; the joints, and the pairs of joints that bones connect."""
     joint = columns.get("joint")
     joints = joint.values if isinstance(joint, Text) else pose_joints(matches)
-    is_box = any(geometry_of(matches, prefix) is BOXES for prefix in SIDE_PREFIXES)
+    is_box = any(geometry_of(matches, prefix) is BOXES for prefix in schema.SIDE_PREFIXES)
     kind = "joints" if joint is not None else "poses" if joints else "boxes" if is_box else "points"
     bones = [[joints.index(one), joints.index(other)] for one, other in BONES if {one, other} <= {*joints}]
     return {"kind": kind, "joints": joints, "bones": bones}
@@ -115,8 +111,8 @@ def _kind(matches: pd.DataFrame, columns: Columns) -> dict[str, Any]:
 def _digits(matches: pd.DataFrame, length: float) -> dict[str, int]:
     """To how many decimals coordinates and the measure are rounded, where `length` (px) can surely be seen."""
     n_decimals = decimals(length)
-    coordinates = [*BOX, *pose_columns(pose_joints(matches))]
-    by_similarity = measure_of(matches) == "similarity"
+    coordinates = [*schema.BOX, *pose_columns(pose_joints(matches))]
+    by_similarity = schema.measure_of(matches) == "similarity"
     return dict.fromkeys(coordinates, n_decimals) | {"measure": DIGITS if by_similarity else n_decimals}
 
 
@@ -124,8 +120,14 @@ def _columns(matches: pd.DataFrame) -> tuple[dict[str, Column], list[str]]:
     """The columns that the viewer's tables are made of, by their name in the match tables; and the names of others."""
     columns: dict[str, Column] = {}
     left_out = []
-    own = {"frame", "joint", measure_of(matches), *OF_ROWS, *(f"{prefix}object" for prefix in SIDE_PREFIXES)}
-    prefixes = tuple(PREFIXES.values())
+    own = {
+        "frame",
+        "joint",
+        schema.measure_of(matches),
+        *OF_ROWS,
+        *(f"{prefix}object" for prefix in schema.SIDE_PREFIXES),
+    }
+    prefixes = tuple(schema.PREFIXES.values())
     for name in map(str, matches):
         if name in UNSEEN or not (name in own or name.startswith(prefixes)):
             continue
@@ -142,7 +144,7 @@ def _columns(matches: pd.DataFrame) -> tuple[dict[str, Column], list[str]]:
 def _side(columns: Columns, rows: np.ndarray, prefix: str) -> dict[str, Column]:
     """The columns of truths or predictions: names, geometry and score first, then the user's."""
     named = {name.removeprefix(prefix): name for name in columns if name.startswith(prefix)}
-    chosen = {name: named.pop(name) for name in ("object", *BOX, "score", "category") if name in named}
+    chosen = {name: named.pop(name) for name in ("object", *schema.BOX, "score", "category") if name in named}
     chosen |= {"joint": "joint"} if "joint" in columns else {}
     chosen |= {f"{prefix}{name}" if name in RESERVED else name: column for name, column in named.items()}
     return {name: taken(columns[column], rows) for name, column in chosen.items()}
@@ -165,7 +167,7 @@ def _sequence_columns(frames: Frames, areas: np.ndarray, columns: Columns) -> di
     row[frames.sequence[::-1]] = frames.first[::-1]  # the last to be written is that of the first frame
     names = Text(np.arange(n_sequences), [valid_text(str(name)) for name in frames.sequences])
     sides = dict(zip(SIDES, areas.T, strict=True))
-    return {"name": names} | sides | _carried(columns, row, PREFIXES["sequences"])
+    return {"name": names} | sides | _carried(columns, row, schema.PREFIXES["sequences"])
 
 
 def _frame_columns(frames: Frames, truth: Rows, columns: Columns) -> dict[str, Column]:
@@ -174,7 +176,7 @@ def _frame_columns(frames: Frames, truth: Rows, columns: Columns) -> dict[str, C
         "sequence": frames.sequence.astype(np.float64),
         "frame": taken(columns["frame"], frames.first),
         "n_truth": np.bincount(truth.frame, minlength=len(frames.first)).astype(np.float64),
-    } | _carried(columns, frames.first, PREFIXES["frames"])
+    } | _carried(columns, frames.first, schema.PREFIXES["frames"])
 
 
 def _carried(columns: Columns, rows: np.ndarray, prefix: str) -> dict[str, Column]:
@@ -196,7 +198,7 @@ def _submission_tables(
     pairs: dict[str, Column] = {"pair": place[mine].astype(np.float64)}
     if measure in columns:
         pairs["measure"] = taken(columns[measure], mine)
-    predictions = _side(columns, predicted.row, SIDE_PREFIXES[1]) | _marks(columns, predicted.row, OF_ROWS)
+    predictions = _side(columns, predicted.row, schema.SIDE_PREFIXES[1]) | _marks(columns, predicted.row, OF_ROWS)
     return {
         "frames": packed_table({"n_predicted": np.where(has_frame, counts, -1.0)}, content, digits),
         "predicted": packed_table(predictions, content, digits),

@@ -15,9 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...matching.greedy import greedy_pairs, preferred_order
-from ...matching.pairs import Pairs
-from ...support.arrays import added_at
+from ...matching import Pairs, greedy
+from ...support import arrays
 from .detections import Detections
 from .numbers import AREAS
 
@@ -144,7 +143,7 @@ def curves_of(detections: Detections, scope: Scope, matched: Sequence[Pairs], li
 def _recalls(true: _TruePositives, rank: np.ndarray, n_truth: np.ndarray, limits: Sequence[int]) -> np.ndarray:
     """The recall that each limit reaches, (K, M); null without truths."""
     there = rank[true.detection]
-    found = [added_at(true.category, true.weight * (there < limit), len(n_truth)) for limit in limits]
+    found = [arrays.added_at(true.category, true.weight * (there < limit), len(n_truth)) for limit in limits]
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(n_truth > 0, np.array(found) / n_truth, np.nan).T
 
@@ -154,7 +153,7 @@ def _counted(detections: Detections, scope: Scope, weights: np.ndarray | None) -
     n_frames, starts = len(detections.aligned.frames), detections.starts
     weights = np.ones(n_frames) if weights is None else weights
     of_truth = weights[detections.aligned.truth.frame] * scope.counts
-    n_truth = added_at(detections.truth_category, of_truth, len(detections.categories))
+    n_truth = arrays.added_at(detections.truth_category, of_truth, len(detections.categories))
     weight = weights[detections.frame]
     claimed = _before(weight)
     return _Counted(weight, claimed, _before(weight * scope.within), starts, n_truth, np.diff(claimed[starts]))
@@ -264,9 +263,9 @@ def _in_range(areas: np.ndarray, name: str) -> np.ndarray:
 def matched_pairs(detections: Detections, scope: Scope, thresholds: np.ndarray) -> list[Pairs]:
     """The matched pairs at each of the thresholds, in the order of the detections."""
     pairs = detections.pairs
-    pairs = pairs.take(preferred_order(pairs, ~scope.counts))
+    pairs = pairs.take(greedy.preferred_order(pairs, ~scope.counts))
     matched = []
     for threshold in thresholds:
         pairs = pairs.take(np.flatnonzero(pairs.measure >= min(threshold, ALMOST_ONE)))
-        matched.append(pairs.take(greedy_pairs(pairs, detections.is_crowd)))
+        matched.append(pairs.take(greedy.greedy_pairs(pairs, detections.is_crowd)))
     return matched

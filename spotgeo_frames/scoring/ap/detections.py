@@ -6,18 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...geometries.facts import Rows
-from ...geometries.points import geometry_of
-from ...geometries.poses import pose_columns
-from ...matching.alignment import Aligned, select_rows, without_categories
-from ...matching.crowds import crowd_flags
-from ...matching.pairs import Pairs
-from ...matching.rule import Rule
-from ...support.errors import InputError
-from ...tables.checks import decoded, size_problems
-from ...tables.columns import Columns, array_of, as_numbers, dataframe_of
-from ...tables.provenance import source
-from ...tables.schema import OBJECT_KEY
+from ...geometries import Rows, geometry_of, pose_columns
+from ...matching import Aligned, Pairs, Rule, alignment, crowds
+from ...support import InputError
+from ...tables import Columns, array_of, as_numbers, checks, dataframe_of, provenance, schema
 
 
 class Beyond(NamedTuple):
@@ -104,11 +96,11 @@ def sorted_detections(
         beyond = Beyond(int(crowded.sum()), int(np.count_nonzero(crowded)))
         counting = np.zeros(len(order), bool)
         counting[order[rank < most]] = True
-        aligned = select_rows(aligned, np.ones(len(aligned.truth.frame), bool), counting)
+        aligned = alignment.select_rows(aligned, np.ones(len(aligned.truth.frame), bool), counting)
         category = category[counting]
         order, rank = _order(aligned, category)
     truth, predictions = aligned.truth.table, aligned.predictions
-    is_crowd = crowd_flags(truth) if "crowd" in truth else np.zeros(len(truth), bool)
+    is_crowd = crowds.crowd_flags(truth) if "crowd" in truth else np.zeros(len(truth), bool)
     is_ignored = is_crowd | (_labelled_joints(truth, rule) == 0) if rule.of_whole_poses else is_crowd
     pairs = rule.pairs_of_precision(aligned, is_crowd, least) if kept is None else kept[0]
     return Detections(
@@ -136,7 +128,7 @@ def similar_of_any_category(detections: Detections, rule: Rule, least: float) ->
     """
     if rule.geometry.measure is None:
         raise InputError(f"the saved result knows its similarity, {rule.name}, by name only; evaluate again")
-    aligned = without_categories(detections.aligned)
+    aligned = alignment.without_categories(detections.aligned)
     return _in_order(rule.pairs_of_precision(aligned, detections.is_crowd, least), detections.row)
 
 
@@ -147,20 +139,20 @@ def _categories(aligned: Aligned) -> tuple[np.ndarray, np.ndarray, Any]:
     """
     import pandas as pd
 
-    from ...support.pandas_tables import TEXT, as_text
+    from ...support import pandas_tables
 
     sides = aligned.truth, aligned.predictions
     if aligned.truth.category is None or aligned.predictions.category is None:
         alone = [np.zeros(len(side.frame), np.int64) for side in sides]
-        return alone[0], alone[1], array_of(pd.Series([None], dtype=TEXT))
+        return alone[0], alone[1], array_of(pd.Series([None], dtype=pandas_tables.TEXT))
     columns = [pd.Series(side.table["category"], copy=False) for side in sides]
     listed = getattr(columns[0].dtype, "categories", pd.Index([]))
-    plain = [decoded(column) for column in columns]
+    plain = [checks.decoded(column) for column in columns]
     filled = [column for column in plain if len(column)] or plain[:1]
     others = pd.Index(pd.concat(filled, ignore_index=True).unique()).difference(listed)
     names = listed.append(others) if len(listed) else others
     of_truth, of_predictions = (names.get_indexer(pd.Index(column)) for column in plain)
-    return of_truth, of_predictions, array_of(as_text(names.to_series()))
+    return of_truth, of_predictions, array_of(pandas_tables.as_text(names.to_series()))
 
 
 def _order(aligned: Aligned, category: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -196,8 +188,8 @@ def _labelled_joints(truth: Columns, rule: Rule) -> np.ndarray:
 def _areas(table: Columns, side: str) -> np.ndarray:
     """The column `area` (px²), or without one what their geometry knows, as of boxes; null where it knows none."""
     if "area" in table:
-        name = source(table, side)
-        problems = size_problems(dataframe_of(table.select([*OBJECT_KEY, "area"])), "area", name, "")
+        name = provenance.source(table, side)
+        problems = checks.size_problems(dataframe_of(table.select([*schema.OBJECT_KEY, "area"])), "area", name, "")
         if problems:
             raise InputError([f"{problem}; without the column, areas are w * h" for problem in problems])
         return as_numbers(table["area"])

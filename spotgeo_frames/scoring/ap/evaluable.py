@@ -14,13 +14,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...matching.alignment import select_rows
-from ...matching.layout import match_table
-from ...matching.pairs import join_pairs
-from ...support.arrays import distinct, ordinals, pack
-from ...tables.columns import Columns, among, array_of
-from ...tables.match_tables import match_dataframe
-from ...tables.selections import By
+from ...matching import alignment, join_pairs, layout
+from ...support import arrays
+from ...tables import By, Columns, among, array_of, match_dataframe
 from ..sequence_sums import Evaluable, MetricSet, NamedSums, Sums
 from .evaluate import Matched
 from .numbers import DEFAULT, RANKING, entries_of
@@ -44,9 +40,9 @@ def _truths(matched: Matched) -> pd.DataFrame:
     """The truths as a match table in which nothing is found, to tell whether two results have the same ones."""
     aligned = matched.detections.aligned
     truths, nothing = np.ones(len(aligned.truth.frame), bool), np.zeros(len(aligned.predictions.frame), bool)
-    alone, none = select_rows(aligned, truths, nothing), join_pairs([])
+    alone, none = alignment.select_rows(aligned, truths, nothing), join_pairs([])
     columns = [f"truth_{name}" for name in ("object", "x", "y", "w", "h", "category")]
-    return match_dataframe(match_table(alone, none, matched.rule, ["category", *columns]))
+    return match_dataframe(layout.match_table(alone, none, matched.rule, ["category", *columns]))
 
 
 def _sums(
@@ -108,9 +104,11 @@ def _sizes(slices: Slices, group: np.ndarray, sequences: Any, of_sequences: np.n
     """How many sequences each group has in each slice, (B, groups), from the group of each frame and sequence."""
     if not slices.by_frame:
         return np.tile(np.bincount(of_sequences, minlength=n_groups), (len(slices), 1))
-    [sequence], span = ordinals([sequences])
+    [sequence], span = arrays.ordinals([sequences])
     rows = np.flatnonzero(slices.frame >= 0)
-    _, first = distinct(pack([slices.frame[rows], sequence[rows]], [int(slices.frame.max(initial=0)) + 1, span]))
+    _, first = arrays.distinct(
+        arrays.pack([slices.frame[rows], sequence[rows]], [int(slices.frame.max(initial=0)) + 1, span])
+    )
     rows = rows[first]
     sizes = np.zeros((int(slices.frame.max(initial=0)) + 1, n_groups), np.int64)
     np.add.at(sizes, (slices.frame[rows], group[rows]), 1)

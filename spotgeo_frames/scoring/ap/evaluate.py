@@ -11,14 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ...geometries.poses import check_pose_scores
-from ...matching.alignment import align
-from ...matching.pairs import Pairs
-from ...matching.rule import Rule, compared
-from ...support.errors import InputError
-from ...tables.annotations import Annotations, SideColumns
-from ...tables.columns import Columns, columns_of, dataframe_of
-from ...tables.provenance import source
+from ...geometries import check_pose_scores
+from ...matching import Pairs, Rule, alignment, compared
+from ...support import InputError
+from ...tables import Annotations, Columns, SideColumns, columns_of, dataframe_of, provenance
 from .curves import Averages, Curves, Scope, area_scope, averages_of, curves_of, matched_pairs
 from .detections import Beyond, Detections, sorted_detections
 from .numbers import THRESHOLDS, Numbers, areas_of, checked_thresholds, limits_of, numbers_of
@@ -64,7 +60,7 @@ def matched_sides(
     """
     numbers = numbers_of(rule.of_whole_poses, most)
     aligned = compared(rule, truth, predictions).aligned
-    check_pose_scores(aligned.predictions.table, source(predictions.objects, "predictions"))
+    check_pose_scores(aligned.predictions.table, provenance.source(predictions.objects, "predictions"))
     detections = sorted_detections(aligned, rule, limits_of(numbers)[-1], thresholds[0])
     return matched_detections(detections, rule, numbers, thresholds)
 
@@ -116,7 +112,7 @@ def matched_again(tables: Mapping[str, pd.DataFrame]) -> Matched:
     columns = {name: columns_of(tables[name]) for name in (*KEPT, *OPTIONAL) if name in tables}
     sequences, found = columns.get("sequences"), columns["pairs"]
     truth = SideColumns(columns["truth"], columns["frames"], sequences)
-    aligned = align(truth, SideColumns(columns["detections"]), may_be_disjoint=True)
+    aligned = alignment.align(truth, SideColumns(columns["detections"]), may_be_disjoint=True)
     notes = {str(key): value for key, value in tables["pairs"].attrs.items()}
     rule = Rule(notes["rule"], threshold=notes["threshold"])
     if rule.of_whole_poses:

@@ -19,17 +19,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ...geometries.registered import Measure
-from ...matching.left_out import left_out
-from ...matching.words import asked, rule_of_tables
-from ...support.errors import InputError
-from ...tables.annotations import Annotations, as_annotations
-from ...tables.checks import check_scores
-from ...tables.provenance import source
-from ...tables.table_kinds import CALLER, TableKind, as_kind, categorical_columns, kind_of, same_kind_as
-from ...tables.messages import first_listed
-from ...tables.selections import By
-from ...tables.table import Table
+from ...geometries import Measure
+from ...matching import asked, left_out, rule_of_tables
+from ...support import InputError
+from ...tables import Annotations, By, Table, TableKind, as_annotations, checks, messages, provenance, table_kinds
 from ..sequence_sums import Evaluable, evaluable
 from .evaluate import (
     KEPT,
@@ -101,12 +94,12 @@ class AveragePrecision:
     @cached_property
     def curve(self) -> pd.DataFrame:
         """Precision over recall."""
-        return as_kind(curve_table(self.matched), self.kind, self.categorical)
+        return table_kinds.as_kind(curve_table(self.matched), self.kind, self.categorical)
 
     @cached_property
     def matches(self) -> pd.DataFrame:
         """The match tables."""
-        return as_kind(match_tables(self.matched, self.thresholds), self.kind, self.categorical)
+        return table_kinds.as_kind(match_tables(self.matched, self.thresholds), self.kind, self.categorical)
 
     def kept(self) -> dict[str, Any]:
         """The tables that it is kept as: its own, and those from which `of_kept` makes it again."""
@@ -118,32 +111,36 @@ class AveragePrecision:
         """The result that was kept as these tables."""
         summary, categories = tables["summary"], tables["categories"]
         _, of_matches = thresholds_kept(tables["pairs"].attrs)
-        categorical = categorical_columns(categories, tables["matches"])
-        return cls(summary, categories, matched_again(tables), of_matches.tolist(), kind_of(summary), categorical)
+        categorical = table_kinds.categorical_columns(categories, tables["matches"])
+        return cls(
+            summary, categories, matched_again(tables), of_matches.tolist(), table_kinds.kind_of(summary), categorical
+        )
 
     def in_kind(self, kind: TableKind, categorical: Collection[str]) -> AveragePrecision:
         """The same result with tables of another kind."""
-        summary, categories = (as_kind(table, kind, categorical) for table in (self.summary, self.categories))
+        summary, categories = (
+            table_kinds.as_kind(table, kind, categorical) for table in (self.summary, self.categories)
+        )
         return AveragePrecision(summary, categories, self.matched, self.thresholds, kind, categorical)
 
     def __repr__(self) -> str:
-        from ...support.pandas_tables import result_as_text
+        from ...support import pandas_tables
 
-        return result_as_text(self, self._headline())
+        return pandas_tables.result_as_text(self, self._headline())
 
     def _repr_html_(self) -> str | None:
-        from ...support.pandas_tables import result_as_html
+        from ...support import pandas_tables
 
-        return result_as_html(self, self._headline())
+        return pandas_tables.result_as_html(self, self._headline())
 
     def _asdict(self) -> dict[str, Any]:
         """The tables that are made already."""
         return {"summary": self.summary, "categories": self.categories}
 
     def _headline(self) -> list[str]:
-        from ...support.pandas_tables import headline
+        from ...support import pandas_tables
 
-        return [*headline(self.summary, DEFAULT), *self._counted()]
+        return [*pandas_tables.headline(self.summary, DEFAULT), *self._counted()]
 
     def _counted(self) -> list[str]:
         """What the numbers are means over, and what they leave out, as lines."""
@@ -163,7 +160,7 @@ def _(x: AveragePrecision, name: str) -> Evaluable:
     return evaluable_precision(x.matched)
 
 
-@same_kind_as("truth")
+@table_kinds.same_kind_as("truth")
 def average_precision(
     truth: Annotations | Table,
     predictions: Annotations | Table,
@@ -272,13 +269,18 @@ def average_precision(
     if rule.pair_measure != "similarity" or rule.tau is not None:
         how = "give similarity= a function; sweep() has an average precision by distance"
         raise InputError(f"average_precision: COCO's rules are for boxes and poses, and these are points; {how}")
-    check_scores(sides[1].objects, source(sides[1].objects, "predictions"), "average_precision")
+    checks.check_scores(sides[1].objects, provenance.source(sides[1].objects, "predictions"), "average_precision")
     matched = matched_sides(*sides, replace(rule, threshold=float(chosen[0])), chosen, most)
     categories = category_table(matched, averages_by_area(matched))
     summary, of_slices = (summary_table(matched, categories), None) if by is None else sliced(matched, by)
-    texts = [left_out(matched.detections.aligned, rule), _beyond_text(matched), _one_sided(categories), of_slices]
+    texts = [
+        left_out.left_out(matched.detections.aligned, rule),
+        _beyond_text(matched),
+        _one_sided(categories),
+        of_slices,
+    ]
     for text in filter(None, texts):
-        warnings.warn(f"average_precision: {text}", stacklevel=CALLER)
+        warnings.warn(f"average_precision: {text}", stacklevel=table_kinds.CALLER)
     return AveragePrecision(summary, categories, matched, chosen.tolist())
 
 
@@ -318,4 +320,4 @@ def _one_sided(categories: pd.DataFrame) -> str | None:
 def _named(names: pd.Series, effect: tuple[str, str]) -> str:
     """How many categories these are, what that means for one or for several, and the names of the first few."""
     which = f"1 category {effect[0]}" if len(names) == 1 else f"{len(names):,} categories {effect[1]}"
-    return f"{which}: {first_listed(names)}"
+    return f"{which}: {messages.first_listed(names)}"

@@ -16,17 +16,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ...matching.alignment import sequence_attributes
-from ...matching.pairs import Pairs
-from ...support.arrays import added_at, distinct, locate, pack
-from ...support.errors import InputError, SliceError
-from ...support.texts import is_binned
-from ...tables.binning import CheckedBins, as_times, in_bins, quantile_edges
-from ...tables.checks import decoded
-from ...tables.columns import Columns, array_of, dataframe_of, rows_with_null
-from ...tables.messages import first_listed
-from ...tables.schema import FRAME_KEY, PREFIXES
-from ...tables.selections import By, binned, check_column, column_bins, number_groups
+from ...matching import Pairs, alignment
+from ...support import InputError, SliceError, arrays, is_binned
+from ...tables import (
+    By,
+    CheckedBins,
+    Columns,
+    array_of,
+    binning,
+    checks,
+    dataframe_of,
+    messages,
+    rows_with_null,
+    schema,
+    selections,
+)
 from .curves import Scope, averages_of, matched_pairs
 from .detections import Detections
 from .evaluate import Matched
@@ -109,24 +113,24 @@ class Slices(NamedTuple):
     def of_rows(self, rows: Parts) -> np.ndarray:
         """The slice that rows of these parts are of, or -1."""
         keys = _keys(self.parts, rows)
-        values, first = distinct(keys[0])
-        found = locate(values, keys[1])
+        values, first = arrays.distinct(keys[0])
+        found = arrays.locate(values, keys[1])
         return np.where(found >= 0, first[found], -1) if len(first) else found
 
 
 def _keys(*several: Sequence[np.ndarray]) -> list[np.ndarray]:
     """Keys of the rows of several sets of parts, whose numbers begin with -1; equal where all parts are."""
     spans = [int(max(part.max(initial=0) for part in parts)) + 2 for parts in zip(*several, strict=True)]
-    return [pack([part + 1 for part in parts], spans) for parts in several]
+    return [arrays.pack([part + 1 for part in parts], spans) for parts in several]
 
 
 def frame_table(detections: Detections) -> pd.DataFrame:
     """The columns of frames in a match table: `sequence`, `frame`, and the attributes of both; one row a frame."""
     frames = detections.aligned.frames
-    of_sequences = sequence_attributes(detections.aligned, frames["sequence"])
-    columns = {name: frames[name] for name in FRAME_KEY}
-    columns |= {f"{PREFIXES['frames']}{name}": frames[name] for name in frames if name not in FRAME_KEY}
-    columns |= {f"{PREFIXES['sequences']}{name}": values for name, values in of_sequences.items()}
+    of_sequences = alignment.sequence_attributes(detections.aligned, frames["sequence"])
+    columns = {name: frames[name] for name in schema.FRAME_KEY}
+    columns |= {f"{schema.PREFIXES['frames']}{name}": frames[name] for name in frames if name not in schema.FRAME_KEY}
+    columns |= {f"{schema.PREFIXES['sequences']}{name}": values for name, values in of_sequences.items()}
     return dataframe_of(Columns(columns))
 
 
@@ -136,11 +140,11 @@ def slices_of(matched: Matched, by: By | None, kept: np.ndarray) -> Slices:
     Raises InputError if `by` is or holds a Series, or anything but columns of frames, of sequences and of truths, and
     `category`.
     """
-    by_column, detections = column_bins(by), matched.detections
+    by_column, detections = selections.column_bins(by), matched.detections
     tables = frame_table(detections), _truth_table(detections)
     _check(by_column, *tables, detections.has_categories)
     frames, truths = ([name for name in by_column if name in table] for table in tables)
-    labels = {name: array_of(binned(tables[0][kept], name, by_column[name])) for name in frames}
+    labels = {name: array_of(selections.binned(tables[0][kept], name, by_column[name])) for name in frames}
     frame = np.full(len(kept), -1)
     frame[kept] = _numbered(labels, int(kept.sum()))
     at_truth = kept[detections.aligned.truth.frame]
@@ -159,7 +163,7 @@ def slices_of(matched: Matched, by: By | None, kept: np.ndarray) -> Slices:
     parts = Parts(frame[rows.frame] if frames else none, of_categories, truth[rows.truth] if truths else none)
     filled = np.flatnonzero(~rows_with_null(named, len(rows.frame)))
     named = {name: named[name].take(filled) for name in by_column}
-    _, first = number_groups(named, len(filled)) if by_column else (None, np.zeros(1, np.int64))
+    _, first = selections.number_groups(named, len(filled)) if by_column else (None, np.zeros(1, np.int64))
     labels = {name: values.take(first) for name, values in named.items()}
     of_slices = parts.take(filled[first]) if by_column else Parts(*np.zeros((3, 1), np.int64))
     knows = all(_knows_alarms(matched, of.has_value) for of in columns.values())
@@ -182,13 +186,13 @@ def _check(
 ) -> None:
     """Raises InputError for columns that there are none of, or that cannot make slices."""
     for name in by_column:
-        if name.startswith(PREFIXES["predictions"]):
+        if name.startswith(schema.PREFIXES["predictions"]):
             which = "average precision can be sliced by columns of frames, sequences and truths, and by category"
             raise InputError(f"by: {name} is a column of predictions; {which}")
         if name == "category" and not has_categories:
             raise SliceError(f"{CALLED}: there is no column category; it takes one on both sides")
         names = [*frames, *truths, "category"] if has_categories else [*frames, *truths]
-        check_column(Columns(dict.fromkeys(names, ()), n_rows=0), name, CALLED)
+        selections.check_column(Columns(dict.fromkeys(names, ()), n_rows=0), name, CALLED)
         if name == "category" and by_column[name] is not None:
             raise InputError("by: category: classes cannot be binned; give None instead of bins")
 
@@ -196,8 +200,10 @@ def _check(
 def _truth_table(detections: Detections) -> pd.DataFrame:
     """The columns of truths in a match table; `truth_area` is what area ranges take, also where it is w * h."""
     table = detections.aligned.truth.table
-    columns = {f"{PREFIXES['truth']}{name}": table[name] for name in table if name not in FRAME_KEY}
-    return dataframe_of(Columns(columns | {f"{PREFIXES['truth']}area": detections.truth_area}, n_rows=len(table)))
+    columns = {f"{schema.PREFIXES['truth']}{name}": table[name] for name in table if name not in schema.FRAME_KEY}
+    return dataframe_of(
+        Columns(columns | {f"{schema.PREFIXES['truth']}area": detections.truth_area}, n_rows=len(table))
+    )
 
 
 class _TruthColumn(NamedTuple):
@@ -218,7 +224,7 @@ def _truth_columns(
     detections: Detections, table: pd.DataFrame, by_column: Mapping[str, CheckedBins], kept: np.ndarray
 ) -> dict[str, _TruthColumn]:
     """The columns of truths that are asked for, by name."""
-    claimed = {name: _claimed(detections, name.removeprefix(PREFIXES["truth"])) for name in by_column}
+    claimed = {name: _claimed(detections, name.removeprefix(schema.PREFIXES["truth"])) for name in by_column}
     return {name: _coded(table[kept], name, bins, claimed[name]) for name, bins in by_column.items()}
 
 
@@ -231,10 +237,10 @@ def _parts_of_truths(
     of_truths = [of.truth for of in columns.values()]
     keys = _keys(of_truths, [of.detection for of in columns.values()])
     known = (np.stack(of_truths) >= 0).all(axis=0)
-    combinations, _ = distinct(keys[0][known])
+    combinations, _ = arrays.distinct(keys[0][known])
     truth = np.full(len(kept), -1)
-    truth[kept] = np.where(known, locate(combinations, keys[0]), -1)
-    return truth, locate(combinations, keys[1])
+    truth[kept] = np.where(known, arrays.locate(combinations, keys[0]), -1)
+    return truth, arrays.locate(combinations, keys[1])
 
 
 def _claimed(detections: Detections, column: str) -> pd.Series:
@@ -256,26 +262,26 @@ def _coded(table: pd.DataFrame, name: str, bins: CheckedBins, claimed: pd.Series
     """
     import pandas as pd
 
-    labels = binned(table, name, bins, CALLED)
+    labels = selections.binned(table, name, bins, CALLED)
     if bins is not None and is_binned(labels):
-        edges = quantile_edges(table[name], bins) if isinstance(bins, int) else bins
+        edges = binning.quantile_edges(table[name], bins) if isinstance(bins, int) else bins
         assert edges is not None  # there are bins
-        if as_times(table[name]) is None:
+        if binning.as_times(table[name]) is None:
             claimed = pd.to_numeric(claimed, errors="coerce").astype(np.float64)
-        elif as_times(claimed) is None:  # the predictions lack the column
+        elif binning.as_times(claimed) is None:  # the predictions lack the column
             claimed = pd.Series(pd.NaT, claimed.index).astype(edges.dtype)
         if isinstance(bins, int):
             claimed = claimed.clip(edges[0], edges[-1])
-        codes = in_bins(claimed, edges).cat.codes.to_numpy()
+        codes = binning.in_bins(claimed, edges).cat.codes.to_numpy()
         return _TruthColumn(array_of(labels), labels.cat.codes.to_numpy(), codes, claimed.notna().to_numpy())
-    truths, claims = decoded(labels), decoded(claimed)
+    truths, claims = checks.decoded(labels), checks.decoded(claimed)
     try:
         known, told = [pd.Index(values.dropna().unique()) for values in (truths, claims)]
     except TypeError as error:  # lists and other values that are no keys
         raise SliceError(f"by: {name} cannot be grouped by: {error}") from None
     codes, has_value, warning = known.get_indexer(pd.Index(claims)), claims.notna().to_numpy(), None
     if len(known) and has_value.any() and not (codes >= 0).any():
-        of_truths, others = (first_listed(map(repr, values.tolist())) for values in (known, told))
+        of_truths, others = (messages.first_listed(map(repr, values.tolist())) for values in (known, told))
         warning = f"by: {name}: the truths have {of_truths}, the predictions {others}, so no false alarm is in a slice"
         # Values of another kind, such as text where the truths have numbers, tell nothing.
         numeric = [pd.api.types.is_numeric_dtype(values.dtype) for values in (truths, claims)]
@@ -306,7 +312,9 @@ def _numbered(columns: Mapping[str, Any], n_rows: int) -> np.ndarray:
         null = rows_with_null(columns, n_rows)
         part[null] = -1
         rows = np.flatnonzero(~null)
-        part[rows], _ = number_groups({name: values.take(rows) for name, values in columns.items()}, len(rows))
+        part[rows], _ = selections.number_groups(
+            {name: values.take(rows) for name, values in columns.items()}, len(rows)
+        )
     return part
 
 
@@ -371,7 +379,7 @@ class Weighted:
         """How many detections of each category are within a scope."""
         detections = self.matched.detections
         of_detections = weights[detections.frame] * scope.within
-        return added_at(detections.category, of_detections, len(detections.categories))
+        return arrays.added_at(detections.category, of_detections, len(detections.categories))
 
     def _matched_within(self, part: int, area: str) -> tuple[Scope, Sequence[Pairs]]:
         """What counts in an area range and a part of the truths, and who is matched with whom there."""

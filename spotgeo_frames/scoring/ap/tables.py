@@ -7,12 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...matching.layout import match_table
-from ...support.memory import check_at_hand
-from ...support.pandas_tables import TEXT
-from ...tables.columns import Columns, array_of, dataframe_of
-from ...tables.match_tables import match_dataframe
-from ...tables.schema import SIDE_PREFIXES
+from ...matching import layout
+from ...support import memory, pandas_tables
+from ...tables import Columns, array_of, dataframe_of, match_dataframe, schema
 from .curves import RECALLS, Averages
 from .evaluate import Matched, curves_by_area
 from .numbers import THRESHOLDS, by_category, combined, threshold_position, thresholds_text
@@ -49,7 +46,9 @@ def summary_table(matched: Matched, categories: pd.DataFrame) -> pd.DataFrame:
 def noted_summary(summary: pd.DataFrame, matched: Matched) -> pd.DataFrame:
     """A summary with its notes, and with a last column that names the thresholds unless they are the official ten."""
     if len(matched.thresholds) < len(THRESHOLDS):
-        summary = summary.assign(thresholds=thresholds_text(matched.thresholds)).astype({"thresholds": TEXT})
+        summary = summary.assign(thresholds=thresholds_text(matched.thresholds)).astype(
+            {"thresholds": pandas_tables.TEXT}
+        )
     summary.attrs = matched.notes
     return summary
 
@@ -68,7 +67,7 @@ def curve_table(matched: Matched) -> pd.DataFrame:
     names, n_areas = matched.detections.categories, len(matched.scopes)
     n_rows = len(names) * n_areas * len(matched.thresholds) * len(RECALLS)
     advice = "evaluate fewer categories, or give fewer thresholds="
-    check_at_hand("curve", f"the curves of {len(names):,} categories", ROW_BYTES * n_rows, advice)
+    memory.check_at_hand("curve", f"the curves of {len(names):,} categories", ROW_BYTES * n_rows, advice)
     curves = curves_by_area(matched)
     shape = len(names), n_areas, len(matched.thresholds), len(RECALLS)
     places = np.indices(shape).reshape(len(shape), -1)
@@ -114,8 +113,8 @@ def _match_table(matched: Matched, position: int) -> pd.DataFrame:
         side._replace(table=side.table.assign({MARK: marked}))
         for side, marked in ((aligned.truth, ~scope.counts), (aligned.predictions, of_prediction))
     ]
-    table = match_table(aligned._replace(truth=sides[0], predictions=sides[1]), pairs, matched.rule)
-    marks = [np.asarray(table[side + MARK].fillna(False), bool) for side in SIDE_PREFIXES]
+    table = layout.match_table(aligned._replace(truth=sides[0], predictions=sides[1]), pairs, matched.rule)
+    marks = [np.asarray(table[side + MARK].fillna(False), bool) for side in schema.SIDE_PREFIXES]
     names = [name for name in table if name not in FRAME_COUNTS and not name.endswith(MARK)]
     place = names.index("outcome")
     columns = {name: table[name] for name in names}

@@ -23,11 +23,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...geometries.boxes import ROUNDING
-from ...matching.assignment import Entries, dominant, solve
-from ...matching.pairs import Pairs
-from ...scoring.sequence_sums import NamedSums
-from ...support.arrays import added_at, log10, stable_order
+from ...geometries import ROUNDING
+from ...matching import Entries, Pairs, assignment
+from ...scoring import NamedSums
+from ...support import arrays
 from ..identities import Tracks
 
 THRESHOLD = 0.5
@@ -52,7 +51,7 @@ def clear_pairs(tracks: Tracks, near: Pairs) -> ClearPairs:
     """The true positives of all frames; `near` has all pairs from LEAST_SIMILARITY on, sorted by truth."""
     pairs = near.take(_matched(tracks, near))
     truth, prediction = tracks.truth.of_row[pairs.truth], tracks.predictions.of_row[pairs.prediction]
-    order = stable_order(truth, tracks.truth.n_identities)
+    order = arrays.stable_order(truth, tracks.truth.n_identities)
     step = _steps(tracks)[tracks.aligned.truth.frame[pairs.truth]]
     again = truth[order[1:]] == truth[order[:-1]]
     switch, fragmentation = np.zeros(len(order), bool), np.zeros(len(order), bool)
@@ -82,7 +81,7 @@ def clear_parts(tracks: Tracks, found: ClearPairs) -> dict[str, np.ndarray]:
             name: np.bincount(tracks.truth.sequence[coverages == name], minlength=tracks.n_sequences)
             for name in ("MT", "PT", "ML")
         },
-        "similarity": added_at(sequence, found.pairs.measure, tracks.n_sequences),
+        "similarity": arrays.added_at(sequence, found.pairs.measure, tracks.n_sequences),
         "clear_frames": np.where((tracks.n_truth > 0) & (tracks.n_predicted > 0), tracks.n_frames, 0),
     }
 
@@ -97,7 +96,7 @@ def clear_numbers(parts: NamedSums, combined: np.ndarray) -> dict[str, np.ndarra
         "MOTP": parts["similarity"] / np.maximum(1, tp),
         "MODA": known * (tp - fp) / truths,
         "sMOTA": known * (parts["similarity"] - fp - switches) / truths,
-        "MOTAL": known * (tp - fp - log10(np.maximum(1, switches))) / truths,
+        "MOTAL": known * (tp - fp - arrays.log10(np.maximum(1, switches))) / truths,
         "CLR_F1": tp / np.maximum(1, tp + 0.5 * fn + 0.5 * fp),
         "CLR_Re": tp / truths,
         "CLR_Pr": tp / np.maximum(1, tp + fp),
@@ -164,7 +163,7 @@ def _matched(tracks: Tracks, near: Pairs) -> np.ndarray:
             continue
         solved = False
         weight = np.where(open_before, CONTINUES + 1, near.measure[left])
-        sure = dominant(near.truth[left], near.prediction[left], weight)
+        sure = assignment.dominant(near.truth[left], near.prediction[left], weight)
         sure = left[sure[~open_before[sure]]]
     return matched[:-1]
 
@@ -174,8 +173,8 @@ def _streaks(tracks: Tracks, near: Pairs) -> tuple[np.ndarray, np.ndarray]:
     keys = tracks.joint_keys(near.truth, near.prediction)
     step = _steps(tracks)[tracks.aligned.truth.frame[near.truth]]
     # Sorting by prediction, then by truth, sorts by the keys; sorting short integers twice is faster.
-    order = stable_order(tracks.predictions.of_row[near.prediction], tracks.predictions.n_identities)
-    order = order[stable_order(tracks.truth.of_row[near.truth[order]], tracks.truth.n_identities)]
+    order = arrays.stable_order(tracks.predictions.of_row[near.prediction], tracks.predictions.n_identities)
+    order = order[arrays.stable_order(tracks.truth.of_row[near.truth[order]], tracks.truth.n_identities)]
     begins = np.ones(len(order), bool)
     begins[1:] = (np.diff(step[order]) > 1) | (np.diff(keys[order]) != 0)
     streak, follows = np.empty(len(order), np.int64), np.full(len(order), len(order))
@@ -201,7 +200,7 @@ def _solved(
     weight = CONTINUES * matched[follows[whole]] + near.measure[whole]
     starts = aligned.truth.starts, aligned.predictions.starts
     entries = Entries(near.truth[whole], near.prediction[whole], -weight, *starts, aligned.names_from(0))
-    chosen = solve(entries, np.zeros(len(ready)))
+    chosen = assignment.solve(entries, np.zeros(len(ready)))
     return whole[chosen], left[~ready[frame[left]]]
 
 
@@ -226,7 +225,7 @@ def _walk(tracks: Tracks, near: Pairs, left: np.ndarray, follows: np.ndarray, ma
             predictions.starts[position : position + 2],
             tracks.aligned.names_from(int(position)),
         )
-        matched[start:end] = solve(entries, np.zeros(1))
+        matched[start:end] = assignment.solve(entries, np.zeros(1))
 
 
 def _without_rivals(truth: list[int], prediction: list[int], continues: list[bool]) -> list[bool] | None:

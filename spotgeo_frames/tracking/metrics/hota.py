@@ -21,11 +21,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ...geometries.boxes import ROUNDING
-from ...matching.assignment import Entries, heaviest
-from ...matching.pairs import Pairs, join_pairs
-from ...scoring.sequence_sums import NamedSums
-from ...support.arrays import added_at, distinct, locate, locator
+from ...geometries import ROUNDING
+from ...matching import Entries, Pairs, assignment, join_pairs
+from ...scoring import NamedSums
+from ...support import arrays
 from ..identities import Tracks
 from .ordered_sums import added, row_sums, sequential_sums
 
@@ -52,7 +51,7 @@ def hota_pairs(tracks: Tracks, chunks: Iterable[Pairs]) -> Pairs:
     prediction. They are iterated over three times.
     """
     joined, n_pairs = _joined(tracks, chunks)
-    position = locator(joined, n_pairs)
+    position = arrays.locator(joined, n_pairs)
     truth, prediction = tracks.split_keys(joined)
     # Sums are taken one frame after the other, as trackeval does, so that equal scores stay equal.
     shared = np.zeros(len(joined))
@@ -76,7 +75,7 @@ def hota_parts(tracks: Tracks, pairs: Pairs) -> dict[str, np.ndarray]:
     tp = _from_alpha(sequence, level, n_sequences)
     joined, _ = _joined(tracks, [pairs])
     truth, prediction = tracks.split_keys(joined)
-    together = _from_alpha(locate(joined, tracks.joint_keys(pairs.truth, pairs.prediction)), level, len(joined))
+    together = _from_alpha(arrays.locate(joined, tracks.joint_keys(pairs.truth, pairs.prediction)), level, len(joined))
     frames, predicted_frames = tracks.truth.n_rows[truth], tracks.predictions.n_rows[prediction]
     square = together * together
     wholes = (frames + predicted_frames)[:, None] - together, frames[:, None], predicted_frames[:, None]
@@ -126,7 +125,7 @@ def _joined(tracks: Tracks, chunks: Iterable[Pairs]) -> tuple[np.ndarray, int]:
     parts = [np.zeros(0, np.int64)]
     for chunk in chunks:
         keys = np.sort(tracks.joint_keys(chunk.truth, chunk.prediction))
-        parts.append(distinct(keys)[0])
+        parts.append(arrays.distinct(keys)[0])
         n_pairs += len(keys)
     return np.unique(np.concatenate(parts)), n_pairs
 
@@ -163,7 +162,7 @@ def _assigned(tracks: Tracks, pairs: Pairs, alignment: np.ndarray) -> Pairs:
     first, last = int(truth.frame[pairs.truth[0]]), int(truth.frame[pairs.truth[-1]]) + 1
     rows, columns = (side.starts[first : last + 1] for side in (truth, predictions))
     entries = Entries(pairs.truth, pairs.prediction, weight, rows, columns, aligned.names_from(first))
-    chosen = heaviest(entries, counts)
+    chosen = assignment.heaviest(entries, counts)
     return pairs.take(np.flatnonzero(chosen & counts))
 
 
@@ -173,5 +172,5 @@ def _from_alpha(group: np.ndarray, level: np.ndarray, n_groups: int, weights: np
     An entry counts at the lowest `level` alphas.
     """
     n_levels = len(ALPHAS) + 1
-    counts = added_at(group * n_levels + level, weights, n_groups * n_levels).reshape(n_groups, n_levels)
+    counts = arrays.added_at(group * n_levels + level, weights, n_groups * n_levels).reshape(n_groups, n_levels)
     return np.cumsum(counts[:, ::-1], axis=1)[:, -2::-1]

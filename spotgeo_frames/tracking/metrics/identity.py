@@ -12,10 +12,9 @@ by. Known differences: none. trackeval solves a padded square matrix; here only 
 
 import numpy as np
 
-from ...matching.assignment import Entries, dominant_rounds, solve
-from ...matching.pairs import Pairs
-from ...scoring.sequence_sums import NamedSums
-from ...support.arrays import added_at, distinct
+from ...matching import Entries, Pairs, assignment
+from ...scoring import NamedSums
+from ...support import arrays
 from ..identities import Tracks
 
 # Unlike HOTA and CLEAR, Identity tolerates no rounding at its threshold.
@@ -30,7 +29,7 @@ def identity_parts(tracks: Tracks, near: Pairs) -> dict[str, np.ndarray]:
     """The sums IDTP, IDFN and IDFP of each sequence; `near` has at least all pairs from THRESHOLD on."""
     kept = np.flatnonzero(near.measure >= THRESHOLD)
     keys = np.sort(tracks.joint_keys(near.truth[kept], near.prediction[kept]))
-    values, first = distinct(keys)
+    values, first = arrays.distinct(keys)
     together = np.diff(first, append=len(keys))
     truth, prediction = tracks.split_keys(values)
     sequence = tracks.truth.sequence[truth]
@@ -52,16 +51,16 @@ def _most(
     truth: np.ndarray, prediction: np.ndarray, together: np.ndarray, sequence: np.ndarray, n_sequences: int
 ) -> np.ndarray:
     """The greatest sum of `together` that one-to-one pairs can have, for each sequence."""
-    chosen, left = dominant_rounds(truth, prediction, together.astype(np.float64))
+    chosen, left = assignment.dominant_rounds(truth, prediction, together.astype(np.float64))
     undecided = _matrices(truth[left], prediction[left], together[left], sequence[left])
     matrix = undecided.frame()
     cells = np.diff(undecided.row_starts) * np.diff(undecided.column_starts)
     dense = cells[matrix] <= MOST_CELLS
-    chosen[left[dense]] = solve(undecided.take(dense), np.zeros(len(cells)))
+    chosen[left[dense]] = assignment.solve(undecided.take(dense), np.zeros(len(cells)))
     for large in np.flatnonzero(cells > MOST_CELLS):
         rows = left[matrix == large]
         chosen[rows[_greatest_sum(truth[rows], prediction[rows], together[rows])]] = True
-    return added_at(sequence[chosen], together[chosen], n_sequences).astype(np.int64)
+    return arrays.added_at(sequence[chosen], together[chosen], n_sequences).astype(np.int64)
 
 
 def _matrices(truth: np.ndarray, prediction: np.ndarray, together: np.ndarray, sequence: np.ndarray) -> Entries:
@@ -69,7 +68,7 @@ def _matrices(truth: np.ndarray, prediction: np.ndarray, together: np.ndarray, s
 
     The pairs are sorted by truth. Tracks of both sides are numbered by sequence, so the pairs are sorted by it, too.
     """
-    sequences, first_pair = distinct(sequence)
+    sequences, first_pair = arrays.distinct(sequence)
 
     def numbered(track: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         tracks, number = np.unique(track, return_inverse=True)

@@ -28,10 +28,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from ...matching.alignment import Side
-from ...matching.pairs import Pairs
-from ...support.arrays import locate, stable_order
-from ...tables.columns import as_numbers
+from ...matching import Pairs, Side
+from ...support import arrays
+from ...tables import as_numbers
 from ..identities import Keypoints
 
 NO_SCORE = -9999.0
@@ -49,7 +48,7 @@ def keypoint_ap(keypoints: Keypoints, near: Pairs, evaluated: np.ndarray) -> dic
     rows = np.flatnonzero(evaluated[keypoints.image[predictions.frame]])
     joint, sequence = keypoints.track_joint[track[rows]], keypoints.track_sequence[track[rows]]
     # Sorted by joint, then sequence, then the order of the file.
-    order = stable_order(joint, len(keypoints.joints))
+    order = arrays.stable_order(joint, len(keypoints.joints))
     n_sequences, n_joints = keypoints.n_sequences, len(keypoints.joints)
     starts = np.searchsorted((joint * n_sequences + sequence)[order], np.arange(n_joints * n_sequences + 1))
     scores, right = _scores(predictions)[rows[order]], right[rows[order]]
@@ -83,7 +82,7 @@ def _assigned(keypoints: Keypoints, near: Pairs) -> np.ndarray:
     best = kept[_first(truths[kept], np.lexsort((poses[kept], -share[kept], truths[kept])))]
     chosen = np.zeros(len(keys), bool)
     chosen[best] = True
-    return chosen[locate(keys, truth * width + prediction)]
+    return chosen[arrays.locate(keys, truth * width + prediction)]
 
 
 def _first(group: np.ndarray, order: np.ndarray) -> np.ndarray:

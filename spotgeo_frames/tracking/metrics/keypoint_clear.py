@@ -36,10 +36,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ...matching.assignment import Entries, solve
-from ...matching.pairs import Pairs
-from ...scoring.sequence_sums import NamedSums
-from ...support.arrays import added_at, stable_order
+from ...matching import Entries, Pairs, assignment
+from ...scoring import NamedSums
+from ...support import arrays
 
 if TYPE_CHECKING:  # poses need pandas, and the metrics of tracks, which are in one table with these, do not
     from ..identities import Keypoints
@@ -87,7 +86,7 @@ def keypoint_clear_parts(
 
     def added(pairs: Pairs, values: np.ndarray | None = None) -> np.ndarray:
         """The count of pairs, or the sum of their values, in frames that are compared."""
-        of_frame = added_at(aligned.truth.frame[pairs.truth], values, len(compared))
+        of_frame = arrays.added_at(aligned.truth.frame[pairs.truth], values, len(compared))
         return keypoints.per_frame(of_frame * compared)
 
     n_truth, n_predicted = (
@@ -123,7 +122,7 @@ def _compared_with_last(of: np.ndarray, count: int, other: np.ndarray) -> tuple[
 
     `of` is below `count`.
     """
-    order = stable_order(of, count)
+    order = arrays.stable_order(of, count)
     again, same = np.zeros(len(of), bool), np.zeros(len(of), bool)
     again[order[1:]] = of[order[1:]] == of[order[:-1]]
     same[order[1:]] = other[order[1:]] == other[order[:-1]]
@@ -148,7 +147,7 @@ def _matched(keypoints: Keypoints, near: Pairs) -> np.ndarray:
     truth, prediction = tracks.truth.of_row[near.truth], tracks.predictions.of_row[near.prediction]
     frame = tracks.aligned.truth.frame[near.truth]
     shared = (np.bincount(near.truth)[near.truth] > 1) | (np.bincount(near.prediction)[near.prediction] > 1)
-    contended = added_at(frame, shared) > 0
+    contended = arrays.added_at(frame, shared) > 0
     matched = ~contended[frame]
     walked, sure = np.flatnonzero(~matched), np.flatnonzero(matched)
     begins = np.flatnonzero(np.diff(frame[walked], prepend=-1))
@@ -182,4 +181,4 @@ def _paired(keypoints: Keypoints, free: Pairs, frame: int) -> np.ndarray:
     # A pair that is not near costs more than all near pairs together.
     far = 2 * min(int(np.diff(starts)[0]) for starts in (rows, columns)) * (free.measure.max() + 1) + 1
     entries = Entries(free.truth, free.prediction, free.measure, rows, columns, aligned.names_from(frame))
-    return solve(entries, np.array([far]))
+    return assignment.solve(entries, np.array([far]))

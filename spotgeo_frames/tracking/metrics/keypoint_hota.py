@@ -23,12 +23,10 @@ metric is called directly.
 
 import numpy as np
 
-from ...geometries.joints import keypoint_similarity
-from ...matching.alignment import Side
-from ...matching.assignment import Entries, heaviest
-from ...matching.pairs import Pairs
-from ...scoring.sequence_sums import NamedSums
-from ...support.arrays import added_at
+from ...geometries import keypoint_similarity
+from ...matching import Entries, Pairs, Side, assignment
+from ...scoring import NamedSums
+from ...support import arrays
 from ..identities import Keypoints, PoseNumbers
 from .hota import HOTA_COUNTS, HOTA_WEIGHTED, LEAST_SIMILARITIES, hota_numbers, hota_parts
 
@@ -90,7 +88,7 @@ def _assigned(keypoints: Keypoints, similar: Pairs) -> Pairs:
     columns, column_starts = _of_poses(keypoints, keypoints.predictions, aligned.predictions, similar.prediction)
     counts = similar.measure >= LEAST_SIMILARITIES[0]
     entries = Entries(rows, columns, similar.measure, row_starts, column_starts, aligned.names_from(0))
-    chosen = heaviest(entries, counts)
+    chosen = assignment.heaviest(entries, counts)
     return similar.take(np.flatnonzero(chosen & counts))
 
 
@@ -115,7 +113,8 @@ def _parts(keypoints: Keypoints, pairs: Pairs) -> dict[str, np.ndarray]:
         """
         in_all, in_compared = (keypoints.per_frame(side.counts * factor) for factor in (1, compared))
         n_alone, n_others = (
-            added_at(keypoints.image_sequence, counts, keypoints.n_sequences)[:, None] for counts in (alone, others)
+            arrays.added_at(keypoints.image_sequence, counts, keypoints.n_sequences)[:, None]
+            for counts in (alone, others)
         )
         return np.where(n_others == 0, in_all, in_compared + n_alone * in_all)[..., None]
 

@@ -8,7 +8,7 @@ and in two halves if there are more than 128 values.
 
 import numpy as np
 
-from ...support.arrays import added_at
+from ...support import arrays
 
 LANES, BLOCK = 8, 128
 
@@ -19,13 +19,13 @@ def added(totals: np.ndarray, group: np.ndarray, values: np.ndarray) -> np.ndarr
         np.add.at(totals, group, values)
         return totals
     groups = np.concatenate([np.arange(len(totals)), group])
-    return added_at(groups, np.concatenate([totals, values])) if len(groups) else totals
+    return arrays.added_at(groups, np.concatenate([totals, values])) if len(groups) else totals
 
 
 def sequential_sums(group: np.ndarray, values: np.ndarray) -> np.ndarray:
     """For each value, the sum of its group, added in the order of the values."""
     low = int(group.min(initial=0))
-    return added_at(group - low, values)[group - low] if len(group) else values
+    return arrays.added_at(group - low, values)[group - low] if len(group) else values
 
 
 def row_sums(row: np.ndarray, column: np.ndarray, width: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -65,7 +65,7 @@ def _in_lanes(
     """The sum of each group of at most BLOCK columns: eight lanes first, then the columns that fill no lane."""
     in_lanes = column < np.where(width < LANES, 0, width // LANES * LANES)
     full, rest = np.flatnonzero(in_lanes), np.flatnonzero(~in_lanes)
-    lanes = added_at(group[full] * LANES + column[full] % LANES, values[full], n_groups * LANES)
+    lanes = arrays.added_at(group[full] * LANES + column[full] % LANES, values[full], n_groups * LANES)
     a, b, c, d, e, f, g, h = lanes.reshape(n_groups, LANES).T
     total = ((a + b) + (c + d)) + ((e + f) + (g + h))
     np.add.at(total, group[rest], values[rest])

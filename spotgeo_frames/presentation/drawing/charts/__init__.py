@@ -5,3 +5,7 @@ make rows of plain values, then the chart of them; parts.py has what all share, 
 The names of fields are fixed in these modules; names from the user's data appear only as data or options of a chart,
 never in an expression that Vega evaluates.
 """
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -14,12 +14,9 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ....matching.noted_rule import distance_rule
-from ....matching.rule import Rule
-from ....support.errors import InputError
-from ....support.texts import label
-from ....tables.schema import measure_of
-from ....tables.table import Table
+from ....matching import Rule, noted_rule
+from ....support import InputError, label
+from ....tables import Table, schema
 from .. import drawn_tables
 from ..wording import title
 from . import of_places, of_tables
@@ -155,14 +152,14 @@ def distances(matches: Table, bins: int) -> Any:
     """The histogram of the distances, or of the similarities, of a match table."""
     bins = drawn_tables.count_to_draw(bins, "bins", "charts")
     table, names = of_submissions(drawn_tables.matches_to_draw(matches, "charts", 4))
-    has_any = table[measure_of(table)].notna().any()
+    has_any = table[schema.measure_of(table)].notna().any()
     return shown(of_places.measures(table, names, _rule(table), bins) if has_any else None, "no true positives")
 
 
 def residuals(matches: Table, tau: float | None) -> Any:
     """The map of predicted minus true coordinates of a match table."""
     table = drawn_tables.matches_to_draw(matches, "charts", 4)
-    rule = distance_rule(table, ["tau"], tau)
+    rule = noted_rule.distance_rule(table, ["tau"], tau)
     drawn_tables.check_offsets(table, "charts")
     tau, farthest = rule.largest_cost, table["distance"].max()
     if farthest > tau * (1 + 1e-9):  # they would have no bin
@@ -176,8 +173,8 @@ def residuals(matches: Table, tau: float | None) -> Any:
 
 def _rule(table: pd.DataFrame) -> Rule:
     """The rule as far as the notes of a table tell it."""
-    if measure_of(table) == "distance":
-        return distance_rule(table, needs=())
+    if schema.measure_of(table) == "distance":
+        return noted_rule.distance_rule(table, needs=())
     notes = table.attrs
     # Where the threshold was lost, the pairs show from where on to draw.
     threshold = notes.get("threshold", float(np.floor(table["similarity"].min() * 20) / 20))

@@ -10,10 +10,10 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ....geometries.points import offsets
-from ....matching.rule import Rule
-from ....scoring.sequence_sums import share
-from ....tables.schema import TP, measure_of
+from ....geometries import offsets
+from ....matching import Rule
+from ....scoring import sequence_sums
+from ....tables import schema
 from ..drawn_tables import offset_reach, recall_grid
 from ..wording import measure_limits, measure_name, measure_range, measure_title, unit_of_distances, with_unit
 from .parts import (
@@ -87,7 +87,7 @@ def _recall_cells(matches: pd.DataFrame, names: Sequence[str], columns: int) -> 
         grid = recall_grid(table, columns)
         if grid is None:
             continue
-        ratio = float(share(np.ptp(grid.y_edges), np.ptp(grid.x_edges), nothing=1.0))
+        ratio = float(sequence_sums.share(np.ptp(grid.y_edges), np.ptp(grid.x_edges), nothing=1.0))
         x, y = (_bounds(_widened(edges)) for edges in (grid.x_edges, grid.y_edges))
         rows += [
             {
@@ -180,7 +180,7 @@ def measures(matches: pd.DataFrame, names: Sequence[str], rule: Rule, bins: int 
 
 def _hits(matches: pd.DataFrame, names: Sequence[str], rule: Rule, bins: int) -> Rows:
     """The histogram of distances, or of similarities, of true positives; no rows if there are none."""
-    rows, column = [], measure_of(matches)
+    rows, column = [], schema.measure_of(matches)
     known = rule.tau if rule.by_distance else 1.0
     ends = measure_range(rule) if known else (0.0, float(matches[column].max()))
     for name, table in by_name(matches, names):
@@ -227,7 +227,7 @@ def _offset_cells(matches: pd.DataFrame, names: Sequence[str], edges: np.ndarray
     cells: Rows = []
     means: Rows = []
     for name, table in by_name(matches, names):
-        hits = table[table["outcome"].array.codes == TP]
+        hits = table[table["outcome"].array.codes == schema.TP]
         dx, dy = offsets(hits)
         counts, _, _ = np.histogram2d(dx, dy, bins=[edges, edges])
         cells += [

@@ -8,7 +8,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ....scoring.summary import OF_FEW, rests_on_few
+from ....scoring import OF_FEW, rests_on_few
 from ..display import words
 from ..drawn_tables import HOTA_PARTS, THRESHOLDS, TOGETHER
 from ..wording import is_share, title

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import altair as alt
 import pandas as pd
 
-from ....scoring.registry import METRICS, own_metrics
+from ....scoring import registry
 from ..wording import title, unit_of, with_unit
 
 Rows = list[dict[str, Any]]
@@ -116,7 +116,7 @@ def mse_tooltip(rows: Rows, title: str, unit: str | None) -> list[tuple[str, str
 
     `unit` is that of distances in the notes of the table that has the values, None for px.
     """
-    text = with_unit(title, unit_of(METRICS["mse"], unit))
+    text = with_unit(title, unit_of(registry.METRICS["mse"], unit))
     return [("mse:Q", text, ".2f")] if any("mse" in row for row in rows) else []
 
 
@@ -225,7 +225,7 @@ def title_of(metric: str, table: pd.DataFrame) -> str:
     The notes of the table that has its values tell the unit of distances.
     """
     known = title(metric, table.attrs.get("unit"))
-    return known if known and metric not in own_metrics() else shown_name(known or metric)
+    return known if known and metric not in registry.own_metrics() else shown_name(known or metric)
 
 
 def with_short_names(table: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:

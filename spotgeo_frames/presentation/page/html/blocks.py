@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from ...drawing.display import texts, words
-from ...drawing.wording import title, unit_of_distances, with_unit
+from ...drawing import display, wording
 
 if TYPE_CHECKING:
-    from ...drawing.charts.parts import Drawing
+    from ...drawing.charts import Drawing
 
 
 class Text(NamedTuple):
@@ -179,7 +178,7 @@ def table_of(name: str, caption: str, table: pd.DataFrame, filters: Collection[s
     by_position = {place: str(name) for place, name in enumerate(table) if name in filters}
     unit = table.attrs.get("unit")
     titles = [column_title(str(column), unit) for column in table]
-    cells = texts(table)
+    cells = display.texts(table)
     if "metric" in table:  # only now, since the names of metrics tell which numbers are shares
         cells["metric"] = [column_title(metric, unit) for metric in table["metric"]]
     return Table(name, caption, titles, sorting(table), cells.to_numpy().tolist(), filters=by_position)
@@ -193,8 +192,8 @@ def having(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
 def column_title(column: str, unit: str | None = None) -> str:
     """The title of a column; `unit` is that of distances in the notes of its table, None for px."""
     if column == "tau":
-        return with_unit("tau", unit_of_distances(unit))
-    return TITLES.get(column) or title(column, unit) or words(column.removeprefix("n_"))
+        return wording.with_unit("tau", wording.unit_of_distances(unit))
+    return TITLES.get(column) or wording.title(column, unit) or display.words(column.removeprefix("n_"))
 
 
 def sorting(table: pd.DataFrame) -> list[str]:

@@ -20,9 +20,9 @@ from typing import Any
 import jinja2
 import msgspec
 
-from ....support.texts import DASH
-from ...drawing.charts.parts import page_spec
-from ...viewer.scripts import VIEWER, script_of, viewer_style
+from ....support import DASH
+from ...drawing.charts import page_spec
+from ...viewer import scripts
 from .blocks import Block, Figure, Figures, Section, Table, Viewer
 
 # The program of that process; its argument is the version of Vega-Lite.
@@ -110,7 +110,7 @@ def page(
     `lead` are the sentences below the heading, `made_with` are the labels and values of the footer, and `vega` is the
     script that draws charts.
     """
-    script = script_of([*VIEWER, *MODULES])
+    script = scripts.script_of([*scripts.VIEWER, *MODULES])
     [viewer] = [block for block in _all_blocks(sections) if isinstance(block, Viewer)]
     return _template().render(
         heading=heading,
@@ -118,7 +118,7 @@ def page(
         sections=sections,
         rows_shown=ROWS_SHOWN,
         made_with=made_with,
-        style=_asset("page.css") + viewer_style(),
+        style=_asset("page.css") + scripts.viewer_style(),
         data=embedded_json(_embedded(sections, viewer)),
         content=viewer.content,
         vega=vega,

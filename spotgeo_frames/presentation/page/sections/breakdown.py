@@ -6,16 +6,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ....analysis.errors.costs import error_costs
-from ....analysis.errors.identity_changes import identity_breaks
-from ....scoring.registry import SLICED, own_metrics
-from ....scoring.summary import FEW_NOTE, few_marked
-from ....support.texts import bins_as_text, is_binned, label
-from ....tables.schema import BOX, FN, FP, SIDE_PREFIXES, frame_columns
-from ...drawing.charts.of_tables import error_costs as chart_of_costs
-from ...drawing.display import texts, words
-from ...drawing.drawn_tables import together
-from ...drawing.wording import kind_texts, title
+from ....analysis.errors import error_costs, identity_breaks
+from ....scoring import FEW_NOTE, few_marked, registry
+from ....support import bins_as_text, is_binned, label
+from ....tables import schema
+from ...drawing import display, drawn_tables, wording
+from ...drawing.charts import of_tables
 from ..evaluation import Evaluation, matches_of_name, summary_by
 from ..folder import kept, kept_slices
 from ..html.blocks import (
@@ -74,12 +70,12 @@ def errors(evaluation: Evaluation) -> Section:
     """Makes the section of the kinds of error and their costs."""
     metric, costs = evaluation.headline[0], _costs(evaluation)
     of_tracks = "n_breaks" in costs
-    left_out = NO_TRACK_COSTS.format(metric=title(metric)) if evaluation.tracks else ""
+    left_out = NO_TRACK_COSTS.format(metric=wording.title(metric)) if evaluation.tracks else ""
     blocks: list[Block] = [Text(ABOUT + (ABOUT_TRACKS if of_tracks else left_out), "note")]
-    if drawing := chart_of_costs(costs, evaluation.names, metric if of_tracks else "f1"):
+    if drawing := of_tables.error_costs(costs, evaluation.names, metric if of_tracks else "f1"):
         blocks.append(Figure("costs", "The cost of each kind of error", drawing))
     columns = [name for name in TRACK_COSTS if name != "IDF1_gain" or "IDF1" in evaluation.headline]  # poses have none
-    named = costs.assign(kind=costs["kind"].map(words))
+    named = costs.assign(kind=costs["kind"].map(display.words))
     shown = having(named, [*evaluation.whose, *(columns if of_tracks else COSTS)])
     blocks.append(table_of("costs", "Kinds of error and their cost", shown, ["submission", "kind"]))
     blocks.append(Definitions(_meanings(evaluation, costs)))
@@ -93,8 +89,10 @@ def _costs(evaluation: Evaluation) -> pd.DataFrame:
     if evaluation.tracks and len(matches) <= MOST_EVALUATED:
         results = evaluation.results.items()
         of_rule: dict[str, Any] = {"similarity": given.similarity, "distance": given.distance, "tau": given.tau}
-        return together({name: error_costs(x, **of_rule) for name, x in results})
-    return together({name: error_costs(matches[matches["submission"] == name]) for name in evaluation.names})
+        return drawn_tables.together({name: error_costs(x, **of_rule) for name, x in results})
+    return drawn_tables.together(
+        {name: error_costs(matches[matches["submission"] == name]) for name in evaluation.names}
+    )
 
 
 def _meanings(evaluation: Evaluation, costs: pd.DataFrame) -> list[tuple[str, str]]:
@@ -102,15 +100,23 @@ def _meanings(evaluation: Evaluation, costs: pd.DataFrame) -> list[tuple[str, st
     notes = evaluation.matches.attrs
     farthest = notes["reach"] if "reach" in notes else notes["least_similarity"]
     kinds = costs["kind"].drop_duplicates().tolist()
-    return [(words(kind), text) for kind, text in kind_texts(kinds, evaluation.rule, farthest).items()]
+    return [(display.words(kind), text) for kind, text in wording.kind_texts(kinds, evaluation.rule, farthest).items()]
 
 
 def _diagnosis(matches: pd.DataFrame) -> pd.DataFrame:
     """The errors with their kinds: which, where, and what else there was."""
-    wrong = matches[matches["outcome"].cat.codes.isin([FN, FP])]
+    wrong = matches[matches["outcome"].cat.codes.isin([schema.FN, schema.FP])]
     measures = [str(column) for column in matches if str(column).startswith("pair_")]
-    columns = ["submission", *frame_columns(matches), "outcome", "kind", *measures, "truth_object", "predicted_object"]
-    return having(wrong, [*columns, *(f"{side}{name}" for side in SIDE_PREFIXES for name in BOX)])
+    columns = [
+        "submission",
+        *schema.frame_columns(matches),
+        "outcome",
+        "kind",
+        *measures,
+        "truth_object",
+        "predicted_object",
+    ]
+    return having(wrong, [*columns, *(f"{side}{name}" for side in schema.SIDE_PREFIXES for name in schema.BOX)])
 
 
 def identities(evaluation: Evaluation) -> Section | None:
@@ -118,7 +124,7 @@ def identities(evaluation: Evaluation) -> Section | None:
     results = evaluation.tracked
     if not results:
         return None
-    breaks = together({name: identity_breaks(result) for name, result in results.items()})
+    breaks = drawn_tables.together({name: identity_breaks(result) for name, result in results.items()})
     counts = _counts(breaks)
     blocks: list[Block] = [table_of("identities", "Breaks of tracks", counts, ["submission"])]
     if len(breaks):
@@ -146,7 +152,7 @@ def slices(evaluation: Evaluation) -> Section:
     """Makes the section of the metrics by sequence, by the count of truths in a frame, and by the columns asked for."""
     own, names = evaluation.own_metrics, evaluation.names
     summaries = {
-        columns: together(
+        columns: drawn_tables.together(
             {
                 name: summary_by(matches_of_name(evaluation, name), of_name[name], evaluation.rule, own)
                 for name in names
@@ -166,7 +172,7 @@ def slice_table(name: str, columns: Sequence[str], summary: pd.DataFrame, names:
     """Makes the table of a summary by columns: its first MOST_ROWS rows, sequences with the most errors first."""
     by = [*columns] if len(names) == 1 else ["submission", *columns]
     binned = [by.index(column) for column in columns if isinstance(summary[column].dtype, pd.CategoricalDtype)]
-    metrics = [metric for metric in [*SLICED, *own_metrics()] if metric in summary]
+    metrics = [metric for metric in [*registry.SLICED, *registry.own_metrics()] if metric in summary]
     table = summary
     if [*columns] == ["sequence"] and not binned:
         errors = (summary["fn"].fillna(0) + summary["fp"].fillna(0)).astype("int64")
@@ -177,7 +183,7 @@ def slice_table(name: str, columns: Sequence[str], summary: pd.DataFrame, names:
     kinds = ["position" if place in binned else kind for place, kind in enumerate(sorting(shown))]
     exact = bins_as_text(shown)[[*columns]].map(label).to_numpy().tolist()
     first, last = len(by) - len(columns), len(by)
-    cells, any_few = few_marked(texts(shown), shown)
+    cells, any_few = few_marked(display.texts(shown), shown)
     rows = [[*row[:first], *values, *row[last:]] for row, values in zip(cells.to_numpy(), exact, strict=True)]
     return Table(
         name,

@@ -5,16 +5,12 @@ import warnings
 import numpy as np
 import pandas as pd
 
-from ....analysis.errors.costs import error_costs
-from ....analysis.thresholds.sweeps import Sweep, sweep
-from ....support.work import progress
-from ....tracking.poses import PoseResult
-from ...drawing.charts.of_places import measures, recall_map, residuals
-from ...drawing.charts.of_tables import METRICS, by_recall, by_threshold, hota_curve, precision_curve
-from ...drawing.charts.parts import short_names
-from ...drawing.display import words
-from ...drawing.drawn_tables import together
-from ...drawing.wording import measure_name, title
+from ....analysis.errors import error_costs
+from ....analysis.thresholds import Sweep, sweep
+from ....support import work
+from ....tracking import PoseResult
+from ...drawing import display, drawn_tables, wording
+from ...drawing.charts import of_places, of_tables, short_names
 from ..evaluation import Evaluation, has_scores, matches_of_name
 from ..folder import kept
 from ..html.blocks import Block, Figure, Figures, Section, Text, having, table_of
@@ -64,11 +60,11 @@ def precision(evaluation: Evaluation) -> Section | None:
     results = evaluation.precisions
     if not results:
         return None
-    curve = together({name: _mean_curve(result.curve) for name, result in results.items()})
-    by_category = together({name: result.categories for name, result in results.items()})
+    curve = drawn_tables.together({name: _mean_curve(result.curve) for name, result in results.items()})
+    by_category = drawn_tables.together({name: result.categories for name, result in results.items()})
     tables = {"precision_curve": curve, "precision_by_category": by_category}
     blocks: list[Block] = [Text(ABOUT_PRECISION, "note")]
-    if drawing := precision_curve(curve, evaluation.names):
+    if drawing := of_tables.precision_curve(curve, evaluation.names):
         note = "the mean over categories, from a similarity of 0.50 and of 0.75 on"
         blocks.append(Figure("precision_curve", "Precision over recall,", drawing, note))
     if by_category["category"].notna().any():
@@ -78,8 +74,10 @@ def precision(evaluation: Evaluation) -> Section | None:
     if len(evaluation.matches) > MOST_COSTED:
         blocks.append(Text(NO_COSTS, "note"))
     else:
-        costs = tables["precision_costs"] = together({name: error_costs(result) for name, result in results.items()})
-        shown = having(costs.assign(kind=costs["kind"].map(words)), [*evaluation.whose, *COSTS])
+        costs = tables["precision_costs"] = drawn_tables.together(
+            {name: error_costs(result) for name, result in results.items()}
+        )
+        shown = having(costs.assign(kind=costs["kind"].map(display.words)), [*evaluation.whose, *COSTS])
         blocks += [Text(ABOUT_COSTS, "note"), table_of("precision-costs", "Kinds of error and their cost in AP", shown)]
     return Section("precision", "Average precision", "Precision", blocks, kept(tables))
 
@@ -95,12 +93,13 @@ def hota(evaluation: Evaluation) -> Section | None:
     results = evaluation.tracked
     if not results:
         return None
-    curve = together({name: _combined(result.curve) for name, result in results.items()})
+    curve = drawn_tables.together({name: _combined(result.curve) for name, result in results.items()})
     blocks: list[Block] = [Text("There is nothing to track.")]
     if curve["HOTA"].notna().any():
-        charts = {metric: hota_curve(curve, evaluation.names, metric) for metric in METRICS}
+        charts = {metric: of_tables.hota_curve(curve, evaluation.names, metric) for metric in of_tables.METRICS}
         whole, *parts = (
-            Figure(f"curve_{metric}", f"{title(metric)} by alpha", drawing) for metric, drawing in charts.items()
+            Figure(f"curve_{metric}", f"{wording.title(metric)} by alpha", drawing)
+            for metric, drawing in charts.items()
         )
         blocks = [Text(ABOUT_HOTA, "note"), whole, Figures(parts)]
     joints = " and joints" if any(isinstance(x, PoseResult) for x in results.values()) else ""
@@ -117,20 +116,20 @@ def places(evaluation: Evaluation) -> Section:
     """Makes the section of where objects are found, and of how near to their truths."""
     matches, names, rule = evaluation.matches, evaluation.names, evaluation.rule
     figures = []
-    if drawing := recall_map(matches, names):
+    if drawing := of_places.recall_map(matches, names):
         note = "in cells that have truths; other cells are grey"
         figures.append(Figure("recall_map", "Recall by place,", drawing, note))
-    hits = measures(matches, names, rule)
+    hits = of_places.measures(matches, names, rule)
     if hits:
-        figures.append(Figure("measures", f"True positives by their {measure_name(rule)}", hits))
-    if hits and rule.by_distance and (drawing := residuals(matches, names, rule)):
+        figures.append(Figure("measures", f"True positives by their {wording.measure_name(rule)}", hits))
+    if hits and rule.by_distance and (drawing := of_places.residuals(matches, names, rule)):
         note = f"with the mean as a cross{'' if rule.own_distance else ' and tau as a circle'}"
         figures.append(Figure("residuals", "Where predictions lie around their truths,", drawing, note))
     picks = short_names(names) if hits and len(names) > 1 else []
     blocks: list[Block] = [Figures(figures, picks)]
     if not hits:
         blocks.append(Text("There are no true positives to measure."))
-    return Section("places", f"Places and {measure_name(rule)}", "Places", blocks)
+    return Section("places", f"Places and {wording.measure_name(rule)}", "Places", blocks)
 
 
 def thresholds(evaluation: Evaluation) -> Section | None:
@@ -143,11 +142,11 @@ def thresholds(evaluation: Evaluation) -> Section | None:
         return None
     curve, best = swept
     metric, names = "HOTA" if evaluation.tracks else "f1", evaluation.names
-    name, note = title(metric), "matched anew at each; a dot marks the best"
-    drawing = by_threshold(curve, best, names, metric)
+    name, note = wording.title(metric), "matched anew at each; a dot marks the best"
+    drawing = of_tables.by_threshold(curve, best, names, metric)
     figures = [
         Figure("by_threshold", f"{name} by threshold,", drawing, note),
-        Figure("precision_by_recall", "Precision by recall", by_recall(curve, names)),
+        Figure("precision_by_recall", "Precision by recall", of_tables.by_recall(curve, names)),
     ]
     shown = best if len(names) > 1 else best.drop(columns="submission")
     n_thresholds = int(curve["submission"].value_counts().max())
@@ -164,7 +163,7 @@ def _swept(evaluation: Evaluation) -> Sweep | None:
         for name, side in evaluation.submissions.items()
         if has_scores(side, matches_of_name(evaluation, name)) and len(side.objects["score"].unique()) > 1
     }
-    for name in progress(list(scored), "sweeping", "submission"):
+    for name in work.progress(list(scored), "sweeping", "submission"):
         scores = np.sort(scored[name].objects["score"].to_numpy(np.float64))
         ranks = np.linspace(0, len(scores) - 1, most).astype(np.int64)
         chosen = np.unique(scores[ranks]).tolist()
@@ -173,5 +172,5 @@ def _swept(evaluation: Evaluation) -> Sweep | None:
             found[name] = sweep(evaluation.truth, scored[name], chosen, **words, tracks=evaluation.tracks)
     if not found:
         return None
-    curves, best = (together({name: tables[part] for name, tables in found.items()}) for part in (0, 1))
+    curves, best = (drawn_tables.together({name: tables[part] for name, tables in found.items()}) for part in (0, 1))
     return Sweep(curves, best)

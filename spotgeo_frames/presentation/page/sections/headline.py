@@ -12,21 +12,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ....analysis.errors.differences import changes
-from ....analysis.mistakes.checking import check
-from ....matching.rule import Rule
-from ....scoring.registry import METRICS
-from ....scoring.summary import held_in
-from ....support.texts import DASH, name_as_text
-from ....support.version import __version__
-from ....tables.annotations import Annotations
-from ....tables.provenance import Input
-from ....tables.match_tables import match_columns
-from ....tracking.poses import PoseResult
-from ...drawing.charts.of_tables import MOST_PAIRED, differences
-from ...drawing.display import texts
-from ...drawing.drawn_tables import together
-from ...drawing.wording import BOARD, arrow, definition, first_title, reading, rule_fields, rule_text, title
+from ....analysis.errors import changes
+from ....analysis.mistakes import check
+from ....matching import Rule
+from ....scoring import held_in, registry
+from ....support import DASH, __version__, name_as_text
+from ....tables import Annotations, Input, match_columns
+from ....tracking import PoseResult
+from ...drawing import display, drawn_tables, wording
+from ...drawing.charts import of_tables
 from ..evaluation import COMBINED, CONFIDENCE, MACRO, RESAMPLES, Evaluation, matches_of_name, rows_of
 from ..folder import kept
 from ..html.blocks import Block, Figure, Items, Numbers, Section, Text, having, table_of
@@ -74,11 +68,11 @@ def heading(names: Sequence[str]) -> str:
 
 def lead(evaluation: Evaluation) -> list[str]:
     """The first sentences of the page: which submission is best, how surely, and on how much data."""
-    shown = texts(evaluation.summary).to_dict("records")[0]
-    data = ", ".join(f"{shown[name]} {METRICS[name].label}" for name in ("n_sequences", "n_frames", "n_truth"))
-    sentences = [f"Evaluated on {data}, with {rule_text(evaluation.rule)}."]
+    shown = display.texts(evaluation.summary).to_dict("records")[0]
+    data = ", ".join(f"{shown[name]} {registry.METRICS[name].label}" for name in ("n_sequences", "n_frames", "n_truth"))
+    sentences = [f"Evaluated on {data}, with {wording.rule_text(evaluation.rule)}."]
     metric = evaluation.headline[0]
-    name = first_title(metric, evaluation.rule)
+    name = wording.first_title(metric, evaluation.rule)
     if held := held_in(match_columns(matches_of_name(evaluation, evaluation.names[0]))):
         sentences.append(f"{held[0].upper()}{held[1:]}.")
     value = _with_interval(evaluation, shown[metric])
@@ -98,7 +92,7 @@ def _with_interval(evaluation: Evaluation, value: str) -> str:
     """The first headline number of the best submission with its interval, or with the reason why it has none."""
     rows = rows_of(evaluation.intervals, COMBINED)
     row = rows[rows["metric"] == evaluation.headline[0]].iloc[:1]
-    [low, high] = texts(row[["metric", "estimate", "low", "high"]]).iloc[0][["low", "high"]]
+    [low, high] = display.texts(row[["metric", "estimate", "low", "high"]]).iloc[0][["low", "high"]]
     if value == DASH:
         return value
     if low != DASH:
@@ -136,7 +130,7 @@ def headline(evaluation: Evaluation) -> list[dict[str, Any]]:
         rows_of(evaluation.intervals, of)[["metric", "estimate", "low", "high"]].reset_index(drop=True)
         for of in (COMBINED, MACRO)
     ]
-    combined, macro = (texts(table).assign(exact=table["estimate"].map(_exact)) for table in tables)
+    combined, macro = (display.texts(table).assign(exact=table["estimate"].map(_exact)) for table in tables)
     for metric in evaluation.headline:
         # Submission by submission, in their order.
         cells, means = (table[table["metric"] == metric].to_dict("records") for table in (combined, macro))
@@ -144,12 +138,12 @@ def headline(evaluation: Evaluation) -> list[dict[str, Any]]:
             {"estimate": cell["estimate"], "exact": cell["exact"], "interval": _interval(cell, mean)}
             for cell, mean in zip_longest(cells, means)
         ]
-        known = reading(metric)
+        known = wording.reading(metric)
         assert known is not None  # the metrics of intervals are in a registry
         head = {
-            "label": title(metric, evaluation.rule.unit),
-            "better": arrow(known.metric),
-            "meaning": definition(known.metric),
+            "label": wording.title(metric, evaluation.rule.unit),
+            "better": wording.arrow(known.metric),
+            "meaning": wording.definition(known.metric),
         }
         rows.append(head | {"cells": named})
     return rows
@@ -174,21 +168,21 @@ def _of_poseval(evaluation: Evaluation) -> list[tuple[str, list[str]]]:
     totals = pd.DataFrame([x.summary.iloc[-1] for x in evaluation.results.values() if isinstance(x, PoseResult)])
     if not len(totals) or totals["ap"].isna().all():
         return []
-    return [(f"{title('ap')}: by poseval, without an interval", texts(totals)["ap"].tolist())]
+    return [(f"{wording.title('ap')}: by poseval, without an interval", display.texts(totals)["ap"].tolist())]
 
 
 def _rests_on(evaluation: Evaluation) -> list[tuple[str, list[str]]]:
     """What the interval of the metric that ranks rests on: labels with the values of all submissions."""
     rows = rows_of(evaluation.intervals, COMBINED)
-    shown = texts(rows[rows["metric"] == evaluation.headline[0]])
-    ranks = title(evaluation.headline[0], evaluation.rule.unit)
+    shown = display.texts(rows[rows["metric"] == evaluation.headline[0]])
+    ranks = wording.title(evaluation.headline[0], evaluation.rule.unit)
     return [(text.format(ranks), shown[name].tolist()) for name, text in RESTS_ON.items()]
 
 
 def _counts(evaluation: Evaluation) -> list[tuple[str, list[str]]]:
     """The label of each count with its values for all submissions."""
-    shown = texts(evaluation.summary)
-    of_counts = [metric for metric in METRICS.values() if metric.written == "count"]
+    shown = display.texts(evaluation.summary)
+    of_counts = [metric for metric in registry.METRICS.values() if metric.written == "count"]
     return [(f"{metric.label}: {metric.formula}", shown[metric.name].tolist()) for metric in of_counts]
 
 
@@ -200,14 +194,14 @@ def _exact(value: float) -> str:
 def suspicions(evaluation: Evaluation) -> Section:
     """Makes the section of suspected mistakes in submissions, such as swapped axes."""
     words = evaluation.words._asdict()
-    found = together(
+    found = drawn_tables.together(
         {
             name: check(evaluation.truth, side, **words, tracks=evaluation.tracks)
             for name, side in evaluation.submissions.items()
         }
     )
     items = []
-    for row in texts(found).to_dict("records"):
+    for row in display.texts(found).to_dict("records"):
         whose = f"{row['submission']}: " if evaluation.whose else ""
         corrected = "" if row["f1_corrected"] == DASH else f", {row['f1_corrected']} if corrected"
         items.append((f"{whose}{row['suspicion']}", f" (F1 {row['f1']}{corrected}): {row['advice']}"))
@@ -240,7 +234,7 @@ def made_with(
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in packages)
     return [
         *(files or [("inputs", "tables in memory")]),
-        *rule_fields(rule),
+        *wording.rule_fields(rule),
         ("left out", ", ".join(map(str, exclude)) or "no sequence"),
         ("frames that count", _frames_that_count(truth, unlabelled)),
         ("versions", f"spotgeo_frames {__version__}, Python {platform.python_version()}, {versions}"),
@@ -263,18 +257,18 @@ def comparison(evaluation: Evaluation) -> Section | None:
     metric = evaluation.headline[0]
     board, pairs = evaluation.compared
     bounds = [name for name in (f"{metric}_low", f"{metric}_high") if name in board and board[name].notna().any()]
-    numbers = [column for name in BOARD for column in (name, *(bounds if name == metric else []))]
+    numbers = [column for name in wording.BOARD for column in (name, *(bounds if name == metric else []))]
     shown = having(board, ["rank", "name", *numbers, "mse", "loc_a", "apart_from_next"])
     blocks: list[Block] = [table_of("leaderboard", "Leaderboard", shown)]
     blocks += [Text(f"No interval in the leaderboard: {text}.", "note") for text in board["reason"].dropna().unique()]
-    if drawing := differences(rows_of(pairs, COMBINED), evaluation.names, metric, CONFIDENCE):
-        note = OF_ALL if len(evaluation.names) <= MOST_PAIRED else OF_NEIGHBOURS
-        blocks.append(Figure("differences", f"Differences of {title(metric)},", drawing, note))
+    if drawing := of_tables.differences(rows_of(pairs, COMBINED), evaluation.names, metric, CONFIDENCE):
+        note = OF_ALL if len(evaluation.names) <= of_tables.MOST_PAIRED else OF_NEIGHBOURS
+        blocks.append(Figure("differences", f"Differences of {wording.title(metric)},", drawing, note))
     shown = pd.concat([rows_of(pairs, of) for of in (COMBINED, MACRO)])
     shown = shown.drop(columns="reason") if shown["reason"].isna().all() else shown
     blocks.append(table_of("pairs", "Differences between submissions", shown))
     blocks += [Text(f"Caution: {text}.", "note") for text in evaluation.about_pairs]
-    about = ABOUT_PAIRS.format(resamples=RESAMPLES, metric=title(metric)) + (
+    about = ABOUT_PAIRS.format(resamples=RESAMPLES, metric=wording.title(metric)) + (
         ABOUT_MACRO if "aggregate" in shown else ""
     )
     blocks.append(Text(about, "note"))

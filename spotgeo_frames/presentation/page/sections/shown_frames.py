@@ -18,29 +18,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ....analysis.errors.track_repairs import track_rows
-from ....geometries.poses import pose_joints
-from ....support.arrays import added_at, grouped, row_keys
-from ....support.work import progress
-from ....tables.columns import as_numbers
-from ....tables.schema import FN, FP, FRAME_KEY
-from ...drawing.charts.of_places import bin_edges
-from ...drawing.charts.parts import short_names
-from ...drawing.display import words
-from ...drawing.pictures import (
-    NAMING,
-    NoPicture,
-    Size,
-    as_webp,
-    missing_pictures,
-    picture_names,
-    small_picture,
-    suitable_picture,
-)
-from ...drawing.wording import measure_title
-from ...viewer.packing import compressed
-from ...viewer.rows import Frames, frames_of, with_ignored
-from ...viewer.view import View, view_of
+from ....analysis.errors import track_rows
+from ....geometries import pose_joints
+from ....support import arrays, work
+from ....tables import as_numbers, schema
+from ...drawing import NoPicture, Size, display, pictures, wording
+from ...drawing.charts import of_places, short_names
+from ...viewer import Frames, View, frames_of, packing, view_of, with_ignored
 from ..evaluation import Evaluation, matches_of_name
 from ..html.blocks import Section, Text, Viewer
 from .breakdown import bins_of
@@ -79,22 +63,22 @@ class ChosenFrames(NamedTuple):
 
 def choose_frames(matches: pd.DataFrame) -> ChosenFrames:
     """Chooses the sequences and frames that the page shows from match tables with a column `submission`."""
-    keys = matches[FRAME_KEY]
-    frame, first = grouped(row_keys(keys, FRAME_KEY))
+    keys = matches[schema.FRAME_KEY]
+    frame, first = arrays.grouped(arrays.row_keys(keys, schema.FRAME_KEY))
     outcome = matches["outcome"].array.codes
-    wrong = (outcome == FN) | (outcome == FP)
+    wrong = (outcome == schema.FN) | (outcome == schema.FP)
     sizes = np.bincount(frame, minlength=len(first)) * max(len(pose_joints(matches)), 1)
-    sequence, first_frame = grouped(row_keys(keys.take(first), ["sequence"]))
+    sequence, first_frame = arrays.grouped(arrays.row_keys(keys.take(first), ["sequence"]))
     submission = matches["submission"].cat
     n_submissions = len(submission.categories)
     cell = sequence[frame] * n_submissions + submission.codes.to_numpy()
-    errors = added_at(cell, wrong, len(first_frame) * n_submissions).reshape(-1, n_submissions)
+    errors = arrays.added_at(cell, wrong, len(first_frame) * n_submissions).reshape(-1, n_submissions)
     shown = np.ones(len(first), bool)
     chosen = _worst_first(errors)
     if sizes.sum() > MOST_ROWS or len(chosen) > MOST_SEQUENCES:
         n_shown = int(np.clip(ROWS_CHOSEN // 2 // max(sizes.max(initial=1), 1), 1, FRAMES_CHOSEN))
-        shown = _in_worst_window(added_at(frame, wrong, len(first)), sequence, first_frame, n_shown)
-        chosen = _chosen(chosen, added_at(sequence, sizes * shown), np.random.default_rng(0))
+        shown = _in_worst_window(arrays.added_at(frame, wrong, len(first)), sequence, first_frame, n_shown)
+        chosen = _chosen(chosen, arrays.added_at(sequence, sizes * shown), np.random.default_rng(0))
     is_chosen = np.isin(sequence, chosen)
     is_kept = (shown & is_chosen)[frame]
     names = keys["sequence"].take(first[first_frame[chosen]]).tolist()
@@ -171,11 +155,11 @@ def chosen_pictures(folder: Path, chosen: ChosenFrames) -> Pictures:
     wrong = []
     for position, names, most_x, most_y in _wanted(folder, chosen.rows, frames):
         try:
-            suitable[position] = suitable_picture(folder, names, most_x, most_y)
+            suitable[position] = pictures.suitable_picture(folder, names, most_x, most_y)
         except NoPicture as error:
             wrong.append(str(error))
     of_frames, n_left_out, broken = _encoded(suitable)
-    return Pictures(of_frames, n_left_out, missing_pictures(wrong + broken, len(frames.first)))
+    return Pictures(of_frames, n_left_out, pictures.missing_pictures(wrong + broken, len(frames.first)))
 
 
 def _wanted(folder: Path, rows: pd.DataFrame, frames: Frames) -> Iterator[tuple[int, list[str], float, float]]:
@@ -185,7 +169,7 @@ def _wanted(folder: Path, rows: pd.DataFrame, frames: Frames) -> Iterator[tuple[
     """
     n_frames = len(frames.first)
     outcome = rows["outcome"].array.codes
-    errors = added_at(frames.of_row, (outcome == FN) | (outcome == FP), n_frames)
+    errors = arrays.added_at(frames.of_row, (outcome == schema.FN) | (outcome == schema.FP), n_frames)
     worst = np.lexsort([-errors, frames.sequence])
     begins = np.searchsorted(frames.sequence, np.arange(len(frames.sequences)))
     rank = np.empty(n_frames, np.int64)
@@ -199,14 +183,14 @@ def _wanted(folder: Path, rows: pd.DataFrame, frames: Frames) -> Iterator[tuple[
     numbers = rows["frame"].take(frames.first).tolist()
     for position in np.lexsort([frames.sequence, rank]).tolist():
         sequence = frames.sequences[frames.sequence[position]]
-        names = picture_names(folder, sequence, numbers[position], named.get(position))
+        names = pictures.picture_names(folder, sequence, numbers[position], named.get(position))
         yield position, names, farthest[0][position], farthest[1][position]
 
 
 def _named(rows: pd.DataFrame, frames: Frames) -> dict[int, str]:
     """The names of pictures that columns have, by the position of the frame; of several in a frame the first."""
     named: dict[int, str] = {}
-    for column in NAMING:
+    for column in pictures.NAMING:
         if column in rows:
             known = np.flatnonzero(rows[column].notna())[::-1]  # the last to be written is the first row
             names = map(str, rows[column].take(known).tolist())
@@ -219,13 +203,13 @@ def _encoded(suitable: dict[int, tuple[Path, Size]]) -> tuple[dict[int, dict[str
     answer: dict[int, dict[str, str | float]] = {}
     broken: list[str] = []
     left, n_left_out = MOST_BYTES, 0
-    for position in progress(list(suitable), "reading images", "image"):
+    for position in work.progress(list(suitable), "reading images", "image"):
         if left <= 0:
             n_left_out += 1
             continue
         path, (width, height) = suitable[position]
         try:
-            content = as_webp(small_picture(path))
+            content = pictures.as_webp(pictures.small_picture(path))
         except NoPicture as error:
             broken.append(str(error))
             continue
@@ -239,10 +223,10 @@ def frames(evaluation: Evaluation) -> Section:
     """Makes the section."""
     rule = evaluation.rule
     chosen = choose_frames(_with_gaps(evaluation).assign(**bins_of(evaluation)))
-    edges = bin_edges(evaluation.matches, evaluation.names, rule)
-    view = view_of(_shown(chosen, evaluation), measure_title(rule), rule.image_tau, chosen.sequences, edges)
+    edges = of_places.bin_edges(evaluation.matches, evaluation.names, rule)
+    view = view_of(_shown(chosen, evaluation), wording.measure_title(rule), rule.image_tau, chosen.sequences, edges)
     behind = Pictures({}, 0) if evaluation.images is None else chosen_pictures(evaluation.images, chosen)
-    viewer = Viewer(view.about, compressed(view.content), behind.of_frames, short_names(evaluation.names))
+    viewer = Viewer(view.about, packing.compressed(view.content), behind.of_frames, short_names(evaluation.names))
     texts = [ABOUT, *_notes(chosen, view, behind, has_images=evaluation.images is not None)]
     notes = [Text(text, "note") for text in texts]
     warnings = [] if behind.warning is None else [behind.warning]
@@ -261,7 +245,7 @@ def _with_gaps(evaluation: Evaluation) -> pd.DataFrame:
 
 def _shown(chosen: ChosenFrames, evaluation: Evaluation) -> pd.DataFrame:
     """The rows that the page shows with their kinds of error in words, and with crowds and what these explain."""
-    rows = chosen.rows.assign(kind=chosen.rows["kind"].cat.rename_categories(words))
+    rows = chosen.rows.assign(kind=chosen.rows["kind"].cat.rename_categories(display.words))
     truth = evaluation.truth.objects
     if "crowd" not in truth or "joint" in truth:
         return rows

@@ -1,0 +1,10 @@
+from .confusion_table import confusion as confusion
+from .costs import error_costs as error_costs
+from .differences import changes as changes
+from .error_kinds import diagnose as diagnose
+from .histories import identity_columns as identity_columns
+from .histories import object_summary as object_summary
+from .histories import switches as switches
+from .identity_changes import identity_breaks as identity_breaks
+from .offsets import bias as bias
+from .track_repairs import track_rows as track_rows

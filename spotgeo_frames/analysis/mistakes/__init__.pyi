@@ -1,0 +1,1 @@
+from .checking import check as check

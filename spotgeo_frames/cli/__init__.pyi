@@ -1,0 +1,1 @@
+from . import app as app

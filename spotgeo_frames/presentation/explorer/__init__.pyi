@@ -1,0 +1,1 @@
+from .opening import explore as explore

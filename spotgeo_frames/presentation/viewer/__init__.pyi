@@ -1,0 +1,15 @@
+from . import packing as packing
+from . import places as places
+from . import scripts as scripts
+from .packing import Text as Text
+from .rows import Frames as Frames
+from .rows import Rows as Rows
+from .rows import Submission as Submission
+from .rows import check_truths as check_truths
+from .rows import frames_of as frames_of
+from .rows import submissions_of as submissions_of
+from .rows import truths_of as truths_of
+from .rows import with_ignored as with_ignored
+from .view import SIDES as SIDES
+from .view import View as View
+from .view import view_of as view_of
