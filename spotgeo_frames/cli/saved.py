@@ -120,7 +120,7 @@ def read_given(
     of_path: dict[Path, Annotations | Saved] = {path: _loaded(path) for path in paths if _is_saved(path)}
     saved = [side.result.matched for side in of_path.values() if is_of_precision(side)]
     words = how.words
-    rules = [matched.rule for matched in saved if matched.rule.name in ("iou", "oks")]  # others are functions
+    rules = [matched.rule for matched in saved if matched.rule.is_official]  # others are functions
     if rules and words.similarity is None and words.tau is None and not how.tracks:
         how = how._replace(words=words._replace(similarity=rules[0].name, sigmas=rules[0].sigmas))
     files = [path for path in paths if path not in of_path]
@@ -139,7 +139,7 @@ def is_of_precision(side: Annotations | Saved) -> TypeGuard[Saved]:
 
 def _options(matched: Matched) -> dict[str, Any]:
     """The arguments of `average_precision` beside the rule that a saved one was made with, but for official ones."""
-    is_official = matched.numbers == numbers_of(matched.rule.of_whole_poses)
+    is_official = matched.numbers == numbers_of(matched.rule.geometry)
     most = None if is_official else limits_of(matched.numbers)[-1]
     return {"thresholds": matched.thresholds.tolist(), "max_detections": most}
 
@@ -265,7 +265,7 @@ def predictions_of(submission: Annotations | Saved) -> Annotations:
         _check_complete(matched, submission.name)
         table = matched.detections.aligned.predictions.table
         found = dataframe_of(Columns(table.arrays, n_rows=len(table)))
-        joints: Sequence[Any] = list(matched.rule.joint_sigmas) if matched.rule.of_whole_poses else []
+        joints: Sequence[Any] = matched.rule.joints
     else:
         found, joints = sides_of(submission.matches, None).predictions.objects, pose_joints(submission.matches)
     if joints:

@@ -1,6 +1,8 @@
 from .boxes import BOXES as BOXES
 from .boxes import ROUNDING as ROUNDING
+from .facts import MEASURES as MEASURES
 from .facts import ROOM as ROOM
+from .facts import SIMILARITIES as SIMILARITIES
 from .facts import Extents as Extents
 from .facts import Geometry as Geometry
 from .facts import PairMeasure as PairMeasure
@@ -17,6 +19,7 @@ from .joints import ZERO_HEAD_SIZES as ZERO_HEAD_SIZES
 from .joints import keypoint_similarity as keypoint_similarity
 from .joints import labelled_joints as labelled_joints
 from .points import POINTS as POINTS
+from .points import built_in_geometry as built_in_geometry
 from .points import centres as centres
 from .points import geometry_of as geometry_of
 from .points import offsets as offsets

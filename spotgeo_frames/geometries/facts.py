@@ -24,6 +24,10 @@ PairMeasure = Callable[[Any, Any, np.ndarray, np.ndarray], np.ndarray]
 # x and y (N,) of N rows.
 Places = tuple[np.ndarray, np.ndarray]
 
+# The words by which callers ask for a similarity, and the names of all built-in rules.
+SIMILARITIES = ("iou", "oks", "point")
+MEASURES = ("distance", "keypoint", *SIMILARITIES)
+
 # Searches reach farther by this share of the coordinates. It is larger than any rounding error, so they miss no pair.
 ROOM = 1e-12
 
@@ -93,6 +97,13 @@ class Geometry:
         Whether `measure` gives distances, and no similarities from 0 to 1.
     unit
         The unit of distances and places; "px" unless it is said.
+    similarity
+        The word by which callers ask for its own measure, which is also the name of the rule; None where that is a
+        distance, or has no word.
+    title
+        What people call its similarity, such as "IoU"; empty where they know it by the name of the rule.
+    official_numbers
+        Which of COCO's two lists of numbers average precision has: "boxes" or "poses".
     columns_of_truth
         The columns, besides those of both sides, that only the truth needs.
     any_column
@@ -102,10 +113,16 @@ class Geometry:
     of_truths, of_crowds
         How average precision measures truths and crowds, where its official evaluator computes in another order than
         `measure`; the measure of a crowd is the share of the prediction that lies in it.
+    never_found
+        Marks the truths of a side that no prediction can find, which average precision ignores; None for none.
     assembled
         Makes rows of this geometry of the rows of both sides, where it has other rows than tables have; None else.
     place, outline, size
         Functions from rows to their middles; to their outlines (N, K, 2); to their areas (N,). None where not known.
+    sizes
+        The columns of sizes in pixels that are measured from edge to edge, and so may be wrong by a pixel.
+    drawn_as
+        What the viewer draws rows as: "points" or "boxes".
     offsets
         What `bias` measures; None of rows that only a function of the caller's knows.
     slips
@@ -124,6 +141,9 @@ class Geometry:
     reach: Callable[[Any, Any, float], tuple[Extents, Extents]] | None = None
     is_distance: bool = False
     unit: str | None = None
+    similarity: str | None = None
+    title: str = ""
+    official_numbers: str = "boxes"
     columns_of_tables: tuple[str, ...] | None = None
     without: tuple[str, ...] = ()
     columns_of_truth: tuple[str, ...] = ()
@@ -131,10 +151,13 @@ class Geometry:
     covered: PairMeasure | None = None
     of_truths: PairMeasure | None = None
     of_crowds: PairMeasure | None = None
+    never_found: Callable[[Columns], np.ndarray] | None = None
     assembled: Callable[[Annotations, Annotations], tuple[Annotations, Annotations]] | None = None
     place: Callable[[Rows], Places] | None = None
     outline: Callable[[Rows], np.ndarray] | None = None
     size: Callable[[Rows], np.ndarray] | None = None
+    sizes: tuple[str, ...] = ()
+    drawn_as: str = "points"
     offsets: Offsets | None = None
     slips: tuple[Slip, ...] = ()
     forms: tuple[Slip, ...] = ()

@@ -111,6 +111,7 @@ KEYPOINTS = Geometry(
     _reach,
     is_distance=True,
     unit="head sizes",
+    title="keypoint similarity",
     columns_of_truth=("head_size",),
     place=POINTS.place,
     offsets=POINTS.offsets,

@@ -49,8 +49,11 @@ def geometry_of(columns: Any, prefix: str = "") -> Geometry:
     `prefix` is that of a match table's columns. Raises InputError where two registered geometries fit equally well.
     """
     name = schema.registered_name(columns, prefix)
-    if name is not None:
-        return REGISTERED[name]
+    return built_in_geometry(columns, prefix) if name is None else REGISTERED[name]
+
+
+def built_in_geometry(columns: Any, prefix: str = "") -> Geometry:
+    """What rows with these columns are for a built-in rule, whatever is registered: boxes or points."""
     return BOXES if BOXES.is_of(columns, prefix) else POINTS
 
 
@@ -108,6 +111,7 @@ POINTS = Geometry(
     measure,
     reach,
     is_distance=True,
+    title="point similarity",
     place=_place,
     offsets=Offsets(["dx", "dy"], [""], _offsets, _moved, np.asarray),
     slips=(SWAP,),

@@ -231,6 +231,32 @@ def _moved(predictions: pd.DataFrame, offset: np.ndarray, joints: list[Any]) -> 
     return predictions.assign(**dict(zip(columns, places.T, strict=True)))
 
 
+def _never_found(truth: Columns, joints: list[Any]) -> np.ndarray:
+    """Marks poses without a labelled joint, by the column `num_keypoints` where it tells, or else by their joints."""
+    counts = np.sum([~np.isnan(as_numbers(truth[x])) for x in pose_columns(joints)[::2]], axis=0)
+    if "num_keypoints" not in truth:
+        return counts == 0
+    told = as_numbers(truth["num_keypoints"])
+    return np.where(np.isnan(told), counts, told) == 0
+
+
+def _size(rows: Rows, joints: list[Any]) -> np.ndarray:
+    """The areas (px²) of the convex hulls of the joints, (N,); 0 if these lie on a line."""
+    places = np.stack([rows[name] for name in pose_columns(joints)], axis=1)
+    poses = places.reshape(len(places), len(joints), 2)
+    return np.array([_hull_area(pose[~np.isnan(pose).any(axis=1)]) for pose in poses])
+
+
+def _hull_area(points: np.ndarray) -> float:
+    """The area (px²) of the convex hull of points (N, 2); 0 if they lie on a line."""
+    from scipy.spatial import ConvexHull, QhullError
+
+    try:
+        return float(ConvexHull(points).volume) if len(points) > 2 else 0.0
+    except QhullError:
+        return 0.0
+
+
 def poses_of(sigmas: Mapping[Any, float] = COCO_SIGMAS) -> Geometry:
     """Whole poses of these joints, whose `sigmas` are shares of the object's size."""
     joints = list(sigmas)
@@ -242,9 +268,15 @@ def poses_of(sigmas: Mapping[Any, float] = COCO_SIGMAS) -> Geometry:
         partial(_measure, sigmas=np.array([*sigmas.values()])),
         columns_of_tables=("x", "y", "joint"),
         columns_of_truth=("area",),
+        similarity="oks",
+        title="OKS",
+        official_numbers="poses",
         any_column=True,
+        never_found=partial(_never_found, joints=joints),
         assembled=partial(whole_poses, sigmas=sigmas),
         place=BOXES.place,
         outline=BOXES.outline,
+        size=partial(_size, joints=joints),
+        drawn_as=BOXES.drawn_as,
         offsets=Offsets(["dx", "dy"], [str(joint) for joint in joints], measured, moved, np.asarray),
     )

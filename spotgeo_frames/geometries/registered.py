@@ -15,7 +15,7 @@ import numpy as np
 
 from ..support import InputError
 from ..tables import Columns, as_numbers, dataframe_of, messages, schema
-from .facts import ROOM, Extents, Geometry, Offsets, Places, Rows, Slip, swapped
+from .facts import MEASURES, ROOM, Extents, Geometry, Offsets, Places, Rows, Slip, swapped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +34,7 @@ Measure = Callable[["pd.DataFrame", "pd.DataFrame"], np.ndarray]
 NAME = re.compile(r"[^\W\d]\w*")
 
 # The names of built-in geometries and rules, and what `bias` tells beside the offsets of a geometry.
-BUILT_IN = {"points", "boxes", "joints", "poses", "distance", "iou", "oks", "point", "keypoint", "function"}
+BUILT_IN = {"points", "boxes", "joints", "poses", "function", *MEASURES}
 TOLD = {"dx", "dy", *(f"{name}{suffix}" for name in ("f1", "mse", "loc_a") for suffix in ("", "_corrected"))}
 
 # The geometries that were registered, by name.

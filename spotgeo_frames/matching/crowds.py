@@ -43,7 +43,7 @@ def without_crowds(sides: Compared, rule: Rule, farthest: float | None = None) -
     aligned = sides.aligned
     if "crowd" not in aligned.truth.table:
         return WithoutCrowds(sides, join_pairs([]), None)
-    is_crowd = crowd_flags(aligned.truth.table, ", as where the joints of a pose differ" if rule.of_whole_poses else "")
+    is_crowd = crowd_flags(aligned.truth.table, ", as where the joints of a pose differ" if rule.joints else "")
     if not is_crowd.any():
         return WithoutCrowds(sides, join_pairs([]), 0)
     everything = np.ones(len(aligned.predictions.frame), bool)

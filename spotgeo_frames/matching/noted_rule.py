@@ -11,11 +11,11 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from ..geometries import REGISTERED, Geometry, Measure
+from ..geometries import REGISTERED, SIMILARITIES, Geometry, Measure
 from ..support import InputError
 from ..tables import messages, schema
 from .rule import HEAD_SIZES, NOTED, Rule, check_distances
-from .words import SIMILARITIES, Words, similarity_rule, with_distance
+from .words import Words, similarity_rule, with_distance
 
 # What a rule by distance may be asked for.
 Distances = Collection[Literal["tau", "epsilon"]]
@@ -48,7 +48,7 @@ def check_measured(table: pd.DataFrame, rule: Rule, name: str) -> None:
             continue
         needed = [*of_side, *(geometry.columns_of_truth if missed == schema.FN else [])]
         lacking = [column for column in needed if f"{prefix}{column}" not in table]
-        maker = "pose()" if rule.name == "keypoint" else "match()"
+        maker = "pose()" if rule.by_head_sizes else "match()"
         problems += [
             # Each joint is like any other, so the names that are there give no hint.
             messages.missing(

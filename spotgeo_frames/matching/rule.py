@@ -94,11 +94,21 @@ class Rule:
         return self.name == "distance" or (self.own_distance and self.threshold is None)
 
     @property
+    def by_head_sizes(self) -> bool:
+        """Whether joints are measured in head sizes, as `pose` does."""
+        return self.name == "keypoint"
+
+    @property
+    def is_official(self) -> bool:
+        """Whether pairs are measured by a geometry's own similarity, by which average precision is official."""
+        return self.name == self.geometry.similarity
+
+    @property
     def pair_measure(self) -> str:
         """What pairs are measured by: "distance", "head_sizes" (a distance, too) or "similarity"."""
         if self.by_distance:
             return "distance"
-        return "head_sizes" if self.name == "keypoint" else "similarity"
+        return "head_sizes" if self.by_head_sizes else "similarity"
 
     @property
     def image_tau(self) -> float | None:
@@ -113,9 +123,9 @@ class Rule:
         return {"distance" if self.own_distance else "similarity": self.measure}
 
     @property
-    def of_whole_poses(self) -> bool:
-        """Whether rows are whole poses, with all their joints."""
-        return self.name == "oks"
+    def joints(self) -> list[Any]:
+        """The joints that rows are assembled of; none where rows are those of the tables."""
+        return [] if self.geometry.assembled is None else list(self.joint_sigmas)
 
     @property
     def words_of_tracks(self) -> dict[str, Any]:
@@ -147,7 +157,7 @@ class Rule:
     def notes(self) -> dict[Hashable, Any]:
         """The notes that a table made with this rule keeps in its `attrs`."""
         named = {key: getattr(self, key) for key in NOTED}
-        if self.of_whole_poses:
+        if self.joints:
             named["sigmas"] = {str(joint): float(sigma) for joint, sigma in self.joint_sigmas.items()}
         told = {key: value for key, value in named.items() if value is not None}
         return {"rule": self.name} | told | {"version": __version__}
@@ -370,7 +380,9 @@ def check_by_distance(rule: Rule, function: str) -> Rule:
     """The rule, if it is by distance; otherwise raises an InputError that says what `function` needs."""
     if rule.by_distance:
         return rule
-    reason = "boxes are matched by IoU" if rule.name == "iou" else f"matching is by the similarity {rule.name!r}"
+    geometry, reason = rule.geometry, f"matching is by the similarity {rule.name!r}"
+    if rule.is_official:
+        reason = f"{geometry.name} are matched by {geometry.title}"
     raise InputError(
         f"{function}: {reason}, and {function} needs distances; give tau (px), which matches points, or the centres "
         "of boxes"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..geometries import BOXES, POINTS, Geometry, Measure, geometry_of, name_of
+from ..geometries import MEASURES, SIMILARITIES, Geometry, Measure, geometry_of, name_of
 from ..support import InputError
 from ..tables import Annotations, Columns, SideColumns, Told, messages, other_words, provenance, schema
 from .rule import TAU, Rule, check_distances
@@ -24,11 +24,6 @@ if TYPE_CHECKING:
 
 # The default of the least similarity of a match.
 THRESHOLD = 0.5
-
-SIMILARITIES = ("iou", "oks", "point")
-
-# Names of the built-in rules. A caller's function of such a name is called "function NAME" in notes.
-OWN_NAMES = ("distance", "keypoint", *SIMILARITIES)
 
 
 class Words(NamedTuple):
@@ -255,9 +250,9 @@ def with_distance(rule: Rule, words: Words) -> Rule:
 
 
 def _noted_name(measure: Measure) -> str:
-    """The name of a caller's function in notes, where it may not be taken for a built-in rule."""
+    """The name of a caller's function in notes, "function NAME" where NAME might be taken for a built-in rule."""
     name = name_of(measure)
-    return f"function {name}" if name in OWN_NAMES or name in schema.REGISTERED_COLUMNS else name
+    return f"function {name}" if name in MEASURES or name in schema.REGISTERED_COLUMNS else name
 
 
 def _registered(words: Words, truth: Header, predictions: Header) -> Geometry | None:
@@ -299,25 +294,28 @@ def _registered_rule(geometry: Geometry, words: Words, truth: Header, prediction
 
 
 def _by_geometry(words: Words, truth: Header, predictions: Header) -> str | Measure | None:
-    """The similarity that is given, or "iou" for boxes; None if pairs are measured by distance."""
+    """The similarity that is given, or that of the geometry, as of boxes; None if pairs are measured by distance."""
     if words.similarity is not None or words.tau is not None:
         return words.similarity
-    boxes = [side for side in (truth, predictions) if side.geometry is BOXES]
+    similar = [side for side in (truth, predictions) if side.geometry.similarity is not None]
     # A side without rows takes the geometry of the other side.
     filled = [side for side in (truth, predictions) if side.n_rows]
-    if not boxes or (filled and not any(side.geometry is BOXES for side in filled)):
+    if not similar or (filled and not any(side.geometry.similarity for side in filled)):
         return None
-    points = [side for side in filled if side.geometry is POINTS]
+    geometry = similar[0].geometry
+    points = [side for side in filled if side.geometry is not geometry]
     if points:
-        has_none = f"{boxes[0].name}: has boxes (w and h), and {points[0].name} has none"
-        question = messages.meant([size for size in ("w", "h") if size not in points[0].columns], points[0].columns)
+        own = [name for name in geometry.columns if name not in ("x", "y")]
+        has_none = f"{similar[0].name}: has {geometry.name} ({' and '.join(own)}), and {points[0].name} has none"
+        question = messages.meant([name for name in own if name not in points[0].columns], points[0].columns)
         call = other_words.tidy_call(points[0].columns)
-        question = f"{question} {call} makes boxes of them" if question and "box=" in call else question
-        advice = "give tau (px) to match the centres of the boxes with the points"
+        question = f"{question} {call} makes {geometry.name} of them" if question and "box=" in call else question
+        advice = f"give tau (px) to match the centres of the {geometry.name} with the points"
         raise InputError("; ".join(part for part in (has_none, advice, question) if part))
     if words.epsilon is not None:
-        raise InputError("epsilon is a distance, and boxes are matched by IoU; to match their centres give tau, too")
-    return "iou"
+        matched = f"{geometry.name} are matched by {geometry.title}"
+        raise InputError(f"epsilon is a distance, and {matched}; to match their centres give tau, too")
+    return geometry.similarity
 
 
 def told(words: Words) -> Told:

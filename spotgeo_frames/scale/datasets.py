@@ -173,7 +173,7 @@ def summaries(
     for name in wanted:
         selections.check_column(empty, name)
     bins = bins_of_columns(groupings)
-    if any(isinstance(of, int) for of in bins.values()) and (rule.of_whole_poses or options.on_error == "skip"):
+    if any(isinstance(of, int) for of in bins.values()) and (rule.joints or options.on_error == "skip"):
         raise InputError(
             "by: quantile bins are not possible for whole poses, nor where files may be skipped (on_error='skip'); "
             "give edges, or columns without bins"

@@ -277,7 +277,7 @@ def evaluated(
     """
     if not tracks:
         return matcher.match(truth, predictions, **words._asdict(), frames=frames)
-    if rule_of_sides(truth, predictions, words, tracks).name == "keypoint":
+    if rule_of_sides(truth, predictions, words, tracks).by_head_sizes:
         return pose(truth, predictions, identity, frames=frames)
     of_rule: dict[str, Any] = {"tau": words.tau, "distance": words.distance, "unit": words.unit}
     return track(truth, predictions, words.similarity, identity, **of_rule, frames=frames)

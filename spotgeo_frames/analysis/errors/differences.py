@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from ...geometries import Measure, pose_columns
+from ...geometries import Measure, Rows
 from ...matching import Compared, Rule, alignment, asked_of_matches, matcher, noted_rule
 from ...scoring import row_counts
 from ...support import InputError, arrays
@@ -159,10 +159,8 @@ def _unmatched_alarms(before: pd.DataFrame, after: pd.DataFrame, rule: Rule) -> 
         side.predictions.objects[marked].reset_index(drop=True) for side, marked in zip(sides, false, strict=True)
     ]
     truths = sides[0].truth.objects
-    if rule.of_whole_poses:
-        alarms[0] = alarms[0].assign(area=_areas(alarms[0], truths, rule))
-    if rule.pair_measure == "head_sizes":
-        alarms[0] = alarms[0].assign(head_size=_head_sizes(alarms[0], truths))
+    borrowed = {column: _borrowed(column, alarms[0], truths, rule) for column in rule.geometry.columns_of_truth}
+    alarms[0] = alarms[0].assign(**borrowed)
     aligned = alignment.align(Annotations(alarms[0]), Annotations(alarms[1]), may_be_disjoint=True)
     pairs = matcher.assigned(Compared(aligned, rule.near(aligned)), rule)
     matched = rows[0][aligned.truth.row[pairs.truth]], rows[1][aligned.predictions.row[pairs.prediction]]
@@ -190,25 +188,22 @@ def _without_same(
     return rows[0][~times[0].isin(times[1])], rows[1][~times[1].isin(times[0])]
 
 
-def _areas(alarms: pd.DataFrame, truths: pd.DataFrame, rule: Rule) -> np.ndarray:
-    """The area (px²) of each false alarm: that of the frame's nearest truth, or without one of its joints' hull."""
-    areas = _of_nearest(alarms, truths, "area")
-    unknown = np.flatnonzero(np.isnan(areas))
-    joints = (
-        alarms[pose_columns(rule.joint_sigmas)]
-        .to_numpy(np.float64)[unknown]
-        .reshape(len(unknown), len(rule.joint_sigmas), 2)
-    )
-    areas[unknown] = [_hull_area(pose[~np.isnan(pose).any(axis=1)]) for pose in joints]
-    return areas
+def _borrowed(column: str, alarms: pd.DataFrame, truths: pd.DataFrame, rule: Rule) -> np.ndarray:
+    """What false alarms have for a column of the truth (px or px²): the value of the frame's nearest truth.
 
-
-def _head_sizes(alarms: pd.DataFrame, truths: pd.DataFrame) -> np.ndarray:
-    """The head size (px) of each false joint: that of the frame's nearest truth, or without one the median of all."""
-    if not len(truths) and len(alarms):
-        raise InputError("changes: the match tables have no truth, and so no head size to compare false alarms by")
-    sizes = _of_nearest(alarms.drop(columns="joint"), truths.drop(columns="joint"), "head_size")
-    return np.where(np.isnan(sizes), truths["head_size"].median(), sizes)
+    In frames without truth, an area is the geometry's own, and any other column is the median of all truths. Raises
+    InputError if there are no truths for that.
+    """
+    of_any_joint = [side.drop(columns="joint", errors="ignore") for side in (alarms, truths)]
+    values, own = _of_nearest(of_any_joint[0], of_any_joint[1], column), None
+    unknown = np.isnan(values)
+    if column == "area" and rule.geometry.size is not None:
+        own = rule.geometry.size(Rows(alarms[unknown]))
+    elif len(alarms) and not len(truths):
+        lack = column.replace("_", " ")
+        raise InputError(f"changes: the match tables have no truth, and so no {lack} to compare false alarms by")
+    values[unknown] = truths[column].median() if own is None else own
+    return values
 
 
 def _of_nearest(alarms: pd.DataFrame, truths: pd.DataFrame, column: str) -> np.ndarray:
@@ -220,13 +215,3 @@ def _of_nearest(alarms: pd.DataFrame, truths: pd.DataFrame, column: str) -> np.n
     values = np.full(len(alarms), np.nan)
     values[aligned.predictions.row[nearest.prediction]] = as_numbers(aligned.truth.table[column])[nearest.truth]
     return values
-
-
-def _hull_area(points: np.ndarray) -> float:
-    """The area (px²) of the convex hull of points (N, 2); 0 if they lie on a line."""
-    from scipy.spatial import ConvexHull, QhullError
-
-    try:
-        return float(ConvexHull(points).volume) if len(points) > 2 else 0.0
-    except QhullError:
-        return 0.0

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...geometries import BOXES, POINTS, Geometry, Measure, Rows, geometry_of, sides_of_matches
+from ...geometries import POINTS, Geometry, Measure, Rows, built_in_geometry, geometry_of, sides_of_matches
 from ...matching import Compared, Rule, alignment, asked_of_matches, layout, matcher, noted_rule
 from ...scoring import Groups, NamedSums, match_sums, one_sided, registry, row_counts, sequence_sums, summary_of
 from ...support import InputError, arrays, pandas_tables
@@ -168,8 +168,8 @@ def _geometry(table: pd.DataFrame, rule: Rule) -> Geometry:
     if of_truth is of_predictions and (of_truth.given is None or of_truth is rule.registered):
         return of_truth
     # By a built-in rule, rows are what this rule takes them for.
-    boxed = all(BOXES.is_of(table, prefix) for prefix in schema.SIDE_PREFIXES)
-    return BOXES if boxed else POINTS
+    of_truth, of_predictions = (built_in_geometry(table, prefix) for prefix in schema.SIDE_PREFIXES)
+    return of_truth if of_truth is of_predictions else POINTS
 
 
 def _offsets(groups: Groups, measured: Measured, together: np.ndarray, confidence: float) -> Intervals:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...geometries import BOXES, Measure, centres
+from ...geometries import Measure, centres, geometry_of
 from ...matching import Rule, Words, asked_of_matches, asked_of_tracks, noted_rule, similarity_rule
 from ...support import InputError, pandas_tables, work
 from ...tables import Annotations, MatchSides, arrow, checks, schema, sides_of
@@ -120,10 +120,10 @@ def _sides(table: pd.DataFrame, rule: Rule) -> MatchSides:
     """Truth and predictions of the match table, with what it takes to evaluate them again."""
     sides = sides_of(table, rule.measured_columns)
     truth, predictions = sides.truth.objects, sides.predictions.objects
-    if rule.measure is not None and BOXES.is_of(predictions) and not BOXES.is_of(truth):
-        raise InputError(
-            "error_costs: predictions have w and h and truths have not, so no truth can stand for a prediction"
-        )
+    lacking = [name for name in geometry_of(predictions).columns if name not in truth]
+    if rule.measure is not None and lacking:
+        has = f"predictions have {' and '.join(lacking)} and truths have not"
+        raise InputError(f"error_costs: {has}, so no truth can stand for a prediction")
     if rule.name == "point":
         truth, predictions = _centres(truth), _centres(predictions)
     annotated = f"{schema.PREFIXES['frames']}{ANNOTATED}"
@@ -135,7 +135,8 @@ def _sides(table: pd.DataFrame, rule: Rule) -> MatchSides:
 def _centres(objects: pd.DataFrame) -> pd.DataFrame:
     """Boxes as points in their centres, so that a truth of either kind can stand for a prediction of either."""
     x, y = centres(objects)
-    return objects.assign(x=x, y=y).drop(columns=["w", "h"] if BOXES.is_of(objects) else [])
+    others = [name for name in geometry_of(objects).columns if name not in ("x", "y")]
+    return objects.assign(x=x, y=y).drop(columns=others)
 
 
 def _repairs(table: pd.DataFrame, rows: TrackRows, rule: Rule) -> list[Repair]:
@@ -164,7 +165,7 @@ def _evaluated(sides: MatchSides, rows: TrackRows, mended: Mended, rule: Rule) -
         warnings.simplefilter("ignore")  # whatever there is to warn of was told when the result was made
         again = (
             pose(truth, predictions)
-            if rule.name == "keypoint"
+            if rule.by_head_sizes
             else track(truth, predictions, **rule.words_of_tracks, by=rule.by)
         )
     return _numbers(again.summary, again.matches["outcome"].array.codes)

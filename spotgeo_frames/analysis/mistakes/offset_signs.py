@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from ...geometries import BOXES, centres, offsets
+from ...geometries import centres, geometry_of, offsets
 from ...support import arrays
 from ...tables import messages, schema
 from ..errors import bias
@@ -82,7 +82,7 @@ def larger(case: Case, matches: pd.DataFrame) -> Iterator[Suspicion]:
     """Reports boxes that are surely a pixel wider and higher than the truth, or smaller, whatever their size."""
     claims = case.claims
     # Poses have boxes in the match table only, and boxes may be compared with points.
-    if not BOXES.is_of(claims) or not all(BOXES.is_of(matches, prefix) for prefix in schema.SIDE_PREFIXES):
+    if not geometry_of(claims).sizes or not _have_sizes(matches):
         return
     hits = matches[matches["outcome"].array.codes == schema.TP]
     true, predicted = (
@@ -102,6 +102,11 @@ def larger(case: Case, matches: pd.DataFrame) -> Iterator[Suspicion]:
     size, way = ("large", "without") if pixels > 0 else ("small", "with")
     advice = f"count the pixels of a box as the truth does: w = x2 - x, {way} 1 added to it, and h likewise"
     yield case.suspicion(f"boxes are a pixel too {size}", advice, corrected)
+
+
+def _have_sizes(matches: pd.DataFrame) -> bool:
+    """Whether both sides of a match table have sizes that may be wrong by a pixel."""
+    return all(geometry_of(matches, prefix).sizes for prefix in schema.SIDE_PREFIXES)
 
 
 def _pixels(size: np.ndarray, error: np.ndarray) -> tuple[int, float]:
@@ -138,7 +143,7 @@ def offset(case: Case, matches: pd.DataFrame) -> Iterator[Suspicion]:
     is_off = (sure & (rows["estimate"].abs() >= LEAST_OFFSET)).to_numpy()
     if not is_off.any():
         return
-    if not case.rule.of_whole_poses:
+    if not case.rule.joints:
         others = [*_scale(case, hits), *_in_some_sequences(case, hits)]
         if others or _is_of_sizes(hits, is_off):
             yield from others[:1]
@@ -160,7 +165,7 @@ def _centres(hits: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
 
 def _is_of_sizes(hits: pd.DataFrame, is_off: np.ndarray) -> bool:
     """Whether it is only that boxes are too large or too small: their top left corners are where they should be."""
-    if not all(BOXES.is_of(hits, prefix) for prefix in schema.SIDE_PREFIXES):
+    if not _have_sizes(hits):
         return False
     corner = (hits[["predicted_x", "predicted_y"]].to_numpy() - hits[["truth_x", "truth_y"]].to_numpy()).mean(axis=0)
     return bool((np.abs(corner) < np.abs(_centres(hits)[1].mean(axis=0)) / 2)[is_off].all())

@@ -74,7 +74,7 @@ def score(truth: Annotations, claims: pd.DataFrame, rule: Rule) -> Score:
 def highest_f1(now: Score, rule: Rule) -> float:
     """An F1 that no correction exceeds that leaves both sides as many objects as they have now."""
     aligned = now.counting.sides.aligned
-    if now.counting.n_crowds or rule.of_whole_poses:  # how many objects count depends on where they are
+    if now.counting.n_crowds or rule.joints:  # how many objects count depends on where they are
         return 1.0
     n_truth, n_claims = len(aligned.truth.frame), len(aligned.predictions.frame)
     return _f1(min(n_truth, n_claims), n_truth + n_claims)

@@ -5,6 +5,7 @@ selected, and all metrics are computed from them anew, because identities are ma
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -12,7 +13,6 @@ import numpy as np
 import pandas as pd
 
 from ...matching import (
-    HEAD_SIZES,
     PAIRS_AT_ONCE,
     Aligned,
     FrameRule,
@@ -20,7 +20,6 @@ from ...matching import (
     Rule,
     Words,
     alignment,
-    check_no_words,
     join_pairs,
     left_out,
 )
@@ -37,7 +36,7 @@ from ...tracking import (
     hota_alone,
     identify_whole,
     near_joints,
-    rule_of_tracks,
+    rule_of_sides,
     similar_chunks,
     sums_of_similar,
     track_sums,
@@ -82,18 +81,17 @@ def way_of_tracks(words: Words, truth: Annotations, predictions: Annotations, fr
     Raises InputError if the words or the columns do not fit, as `track` and `pose` do.
     """
     rule, sides = rule_with_identities(words, truth, predictions), (side_columns(truth), side_columns(predictions))
-    if rule.name == "keypoint":
+    if rule.by_head_sizes:
         return Way(rule, ["HOTA", "mota"], partial(_evaluate_poses, rule, *sides, frames), track_sums.POSES)
     return Way(rule, ["HOTA", "MOTA", "IDF1"], partial(_evaluate_tracks, rule), track_sums.TRACKS)
 
 
 def rule_with_identities(words: Words, truth: Annotations, predictions: Annotations) -> Rule:
     """The rule of `pose` for joints, and that of `track` for anything else; raises InputError as `way_of_tracks`."""
-    if "joint" in truth.objects and "joint" in predictions.objects:
-        check_no_words(words)
+    rule = rule_of_sides(truth, predictions, words, tracks=True)
+    if rule.by_head_sizes:
         check_keypoints(truth, predictions)
-        return Rule("keypoint", head_sizes=HEAD_SIZES, identity="object")
-    return rule_of_tracks(words, side_columns(truth), side_columns(predictions))
+    return replace(rule, identity="object")
 
 
 def _evaluate_tracks(rule: Rule, aligned: Aligned) -> Evaluate:

@@ -31,8 +31,6 @@ SUFFIXES = {
     "_corrected": (" corrected", "after the correction, or null where that cannot be computed: "),
 }
 
-# The names of similarities that people know by another name.
-SIMILARITIES = {"iou": "IoU", "oks": "OKS", "point": "point similarity", "keypoint": "keypoint similarity"}
 LIMITS = {
     "epsilon": "epsilon, {}: errors up to it count as 0",
     "tau": "tau, {}: farther is no hit",
@@ -129,7 +127,7 @@ def measure_name(rule: Rule) -> str:
     """What pairs are measured by: "distance", "IoU", or the name of the caller's similarity."""
     if rule.by_distance:
         return "distance"
-    return f"similarity by {rule.name}" if rule.own_distance else SIMILARITIES.get(rule.name, rule.name)
+    return f"similarity by {rule.name}" if rule.own_distance else rule.geometry.title or rule.name
 
 
 def unit_of_distances(unit: str | None) -> str:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeGuard
 import numpy as np
 import pandas as pd
 
-from ...matching import noted_rule
+from ...matching import Rule, noted_rule
 from ...support import InputError
 from ...tables import schema
 from ..drawing import NoPicture, drawn_tables, pictures, wording
@@ -107,8 +107,7 @@ def _measure(contents: Contents) -> str:
     first = next(iter(contents.given.values())).matches
     if schema.measure_of(first) == "distance":
         return wording.measure_title(noted_rule.distance_rule(first, needs=()))
-    rule = str(first.attrs.get("rule", "similarity"))
-    return wording.SIMILARITIES.get(rule, rule)
+    return wording.measure_name(Rule(str(first.attrs.get("rule", "similarity"))))
 
 
 def _sequence_columns(contents: Contents) -> dict[str, Any]:

@@ -209,9 +209,9 @@ def _precisions(
 ) -> dict[str, AveragePrecision]:
     """The average precision of each submission, whose warnings are added to those that are `said`.
 
-    There is none unless all submissions have scores and are matched by IoU or by OKS.
+    There is none unless all submissions have scores and are matched by the similarity of their geometry.
     """
-    if rule.name not in ("iou", "oks") or not all(has_scores(submissions[name], matched[name]) for name in matched):
+    if not rule.is_official or not all(has_scores(submissions[name], matched[name]) for name in matched):
         return {}
     answer = {}
     for name, side in submissions.items():

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...geometries import BONES, BOXES, geometry_of, pose_columns, pose_joints, with_places
+from ...geometries import BONES, geometry_of, pose_columns, pose_joints, with_places
 from ...tables import check_coordinates, schema
 from .packing import Column, Text, column_of, packed_table, taken, used, valid_text
 from .places import DIGITS, decimals, extents, rounded_in_bins, visible
@@ -102,8 +102,8 @@ def _kind(matches: pd.DataFrame, columns: Columns) -> dict[str, Any]:
     """What the rows of match tables are; the joints, and the pairs of joints that bones connect."""
     joint = columns.get("joint")
     joints = joint.values if isinstance(joint, Text) else pose_joints(matches)
-    is_box = any(geometry_of(matches, prefix) is BOXES for prefix in schema.SIDE_PREFIXES)
-    kind = "joints" if joint is not None else "poses" if joints else "boxes" if is_box else "points"
+    drawn = {geometry_of(matches, prefix).drawn_as for prefix in schema.SIDE_PREFIXES}
+    kind = "joints" if joint is not None else "poses" if joints else min(drawn)  # a box may be compared with a point
     bones = [[joints.index(one), joints.index(other)] for one, other in BONES if {one, other} <= {*joints}]
     return {"kind": kind, "joints": joints, "bones": bones}
 

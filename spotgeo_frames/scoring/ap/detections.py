@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...geometries import Rows, geometry_of, pose_columns
+from ...geometries import Rows, geometry_of
 from ...matching import Aligned, Pairs, Rule, alignment, crowds
 from ...support import InputError
 from ...tables import Columns, array_of, as_numbers, checks, dataframe_of, provenance, schema
@@ -101,7 +101,8 @@ def sorted_detections(
         order, rank = _order(aligned, category)
     truth, predictions = aligned.truth.table, aligned.predictions
     is_crowd = crowds.crowd_flags(truth) if "crowd" in truth else np.zeros(len(truth), bool)
-    is_ignored = is_crowd | (_labelled_joints(truth, rule) == 0) if rule.of_whole_poses else is_crowd
+    never_found = rule.geometry.never_found
+    is_ignored = is_crowd if never_found is None else is_crowd | never_found(truth)
     pairs = rule.pairs_of_precision(aligned, is_crowd, least) if kept is None else kept[0]
     return Detections(
         aligned,
@@ -173,16 +174,6 @@ def _in_order(pairs: Pairs, order: np.ndarray) -> Pairs:
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
     return pairs._replace(prediction=place[pairs.prediction])
-
-
-def _labelled_joints(truth: Columns, rule: Rule) -> np.ndarray:
-    """How many joints of each pose are labelled: what the column `num_keypoints` says, or else how many there are."""
-    xs = pose_columns(rule.joint_sigmas)[::2]
-    counts = np.sum([~np.isnan(as_numbers(truth[x])) for x in xs], axis=0)
-    if "num_keypoints" not in truth:
-        return counts
-    told = as_numbers(truth["num_keypoints"])
-    return np.where(np.isnan(told), counts, told)
 
 
 def _areas(table: Columns, side: str) -> np.ndarray:

@@ -6,7 +6,6 @@ A result is kept as tables from which all of it can be made again.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -45,7 +44,7 @@ class Matched(NamedTuple):
         notes = {**self.rule.notes, "thresholds": shown, "max_detections": limits_of(self.numbers)[-1]}
         if "crowd" in detections.aligned.truth.table:
             notes["crowds"] = int(detections.is_crowd.sum())
-        if self.rule.of_whole_poses:
+        if self.rule.geometry.never_found is not None:
             notes["ignored"] = int((detections.is_ignored & ~detections.is_crowd).sum())
         return notes | {"beyond_max_detections": detections.beyond.n_detections}
 
@@ -58,7 +57,7 @@ def matched_sides(
     `most` detections of a frame and category count, or as many as officially. Raises InputError if the sides do not fit
     the rule or each other.
     """
-    numbers = numbers_of(rule.of_whole_poses, most)
+    numbers = numbers_of(rule.geometry, most)
     aligned = compared(rule, truth, predictions).aligned
     check_pose_scores(aligned.predictions.table, provenance.source(predictions.objects, "predictions"))
     detections = sorted_detections(aligned, rule, limits_of(numbers)[-1], thresholds[0])
@@ -114,14 +113,12 @@ def matched_again(tables: Mapping[str, pd.DataFrame]) -> Matched:
     truth = SideColumns(columns["truth"], columns["frames"], sequences)
     aligned = alignment.align(truth, SideColumns(columns["detections"]), may_be_disjoint=True)
     notes = {str(key): value for key, value in tables["pairs"].attrs.items()}
-    rule = Rule(notes["rule"], threshold=notes["threshold"])
-    if rule.of_whole_poses:
-        rule = replace(rule, sigmas=notes["sigmas"])
+    rule = Rule(notes["rule"], threshold=notes["threshold"], sigmas=notes.get("sigmas"))
     for name, side in (("detection", aligned.predictions), ("truth", aligned.truth)):
         if not np.isin(found[name], np.arange(len(side.frame))).all():
             raise InputError(f"pairs: column {name}: names rows that are not there; save the result again")
     pairs = Pairs(found["detection"], found["truth"], found["similarity"])
-    numbers, thresholds = numbers_of(rule.of_whole_poses, notes.get("max_detections")), thresholds_kept(notes)[0]
+    numbers, thresholds = numbers_of(rule.geometry, notes.get("max_detections")), thresholds_kept(notes)[0]
     kept = pairs, Beyond(*notes.get("beyond", ()))
     detections = sorted_detections(aligned, rule, limits_of(numbers)[-1], thresholds[0], kept)
     return matched_detections(detections, rule, numbers, thresholds)

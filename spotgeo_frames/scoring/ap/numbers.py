@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from ...geometries import Geometry
 from ..registry import Metric, by_name, share_of
 
 if TYPE_CHECKING:
@@ -71,6 +72,8 @@ POSE_NUMBERS = {
     "ARl": Number("recall", "large", limit=20),
 }
 
+OFFICIAL: Mapping[str, Numbers] = {"boxes": BOX_NUMBERS, "poses": POSE_NUMBERS}
+
 # The numbers of boxes that are called by their limit.
 BY_LIMIT = ("AR1", "AR10", "AR100")
 
@@ -79,12 +82,12 @@ RANKING = ["AP"]
 DEFAULT = ("AP", "AP50", "AP75")
 
 
-def numbers_of(of_poses: bool, most: int | None = None) -> Numbers:
-    """The numbers of poses or of boxes, in the official order; `most` detections of a frame and category count.
+def numbers_of(geometry: Geometry, most: int | None = None) -> Numbers:
+    """The numbers of a geometry, in the official order; `most` detections of a frame and category count.
 
     AR1, AR10 and AR100 stay where fewer than the most count for them, and that of the most follows, such as AR300.
     """
-    official = POSE_NUMBERS if of_poses else BOX_NUMBERS
+    official = OFFICIAL[geometry.official_numbers]
     if most is None:
         return official
     answer: dict[str, Number] = {}
