@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..formats import BENCHMARKS, Layout, Needed, read_sides, sequence_layout
 from ..geometries import Measure
-from ..matching import FrameRule, Words, asked, asked_with_tracks
+from ..matching import FrameRule, MatchOptions, match_options, options_with_tracks
 from ..support import InputError, addresses
 from ..tables import Annotations, CheckedBins, SideColumns, schema, selections
 from .printing import WrongUsage
@@ -20,12 +20,12 @@ MOST_SEQUENCES = 10_000_000
 class How(NamedTuple):
     """How files are evaluated.
 
-    `words` are those of the rule, and `tracks` says whether identities count. `layout` is that of folders that have a
+    `options` are those of the rule, and `tracks` says whether identities count. `layout` is that of folders that have a
     file for each sequence, and `benchmark` the one whose rules apply to MOTChallenge's, None if it is not given.
     `frames` says which frames count, and `needed` what the command needs of wide tables.
     """
 
-    words: Words
+    options: MatchOptions
     tracks: bool
     layout: Layout | None
     benchmark: str | None
@@ -50,13 +50,13 @@ def with_how(given: Mapping[str, Any]) -> dict[str, Any]:
         raise WrongUsage(f"--benchmark: is for folders of MOTChallenge, and {given['truth']} is none; leave it out")
     tracks = tracks or layout is not None
     try:
-        words = asked_with_tracks(**rule) if tracks else asked(**rule)
+        options = options_with_tracks(**rule) if tracks else match_options(**rule)
     except ValueError as error:
         raise WrongUsage(str(error).replace("with tracks=True", "to tracks")) from None
-    if layout == "posetrack" and any(word is not None for word in words):
+    if layout == "posetrack" and any(word is not None for word in options):
         raise WrongUsage("poses are measured in head sizes; leave out --tau and --similarity")
     frames: FrameRule = "labelled" if given["labelled"] else "truth"
-    return others | {"how": How(words, tracks, layout, benchmark, frames, needed_columns(given))}
+    return others | {"how": How(options, tracks, layout, benchmark, frames, needed_columns(given))}
 
 
 def needed_columns(given: Mapping[str, Any]) -> Needed:
@@ -90,7 +90,7 @@ def read_submissions(
 
     COCO's files are told by the rule's similarity, or by another that is given; they have no tracks.
     """
-    similarity = None if how.tracks else similarity or how.words.similarity
+    similarity = None if how.tracks else similarity or how.options.similarity
     known, *sides = read_sides(truth, submissions, frames, similarity, how.benchmark, how.needed)
     return known, sides
 

@@ -46,7 +46,7 @@ def compare(
     given = saved.read_given(truth, submissions, how, exclude, of_precision=of_precision)
     if names is None and not how.tracks and any(map(saved.is_of_precision, given.named.values())):
         of_precision = True
-        saved.check_words("AP", how, alone=True)
+        saved.check_options("AP", how, alone=True)
     results = saved.results_of(given, of_precision=of_precision)
     try:
         compared = analysis.compare(results, names, slices, exclude=given.exclude)

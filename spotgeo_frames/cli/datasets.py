@@ -25,15 +25,15 @@ def score_datasets(
 ) -> tuple[pd.DataFrame, dict[tuple[str, ...], pd.DataFrame]]:
     """Scores datasets of any size, here or on a cluster; returns the summary, and one for each slicing."""
     client = None if scheduler is None else connected(scheduler)
-    with opened(truth, submission, frames, how.words.similarity) as contents:
+    with opened(truth, submission, frames, how.options.similarity) as contents:
         left_out = sequence_names(exclude, contents["truth"].numbered)
-        options = RunOptions(None if out is None else stores.place_of(out), client, left_out)
-        tables, texts = summaries(contents, [{}, *slices], dataset_rule(how.words, contents), options, how.frames)
+        run_options = RunOptions(None if out is None else stores.place_of(out), client, left_out)
+        tables, texts = summaries(contents, [{}, *slices], dataset_rule(how.options, contents), run_options, how.frames)
     for text in texts:
         warnings.warn(text, stacklevel=2)
     by_slice = {tuple(columns): table for columns, table in zip(slices, tables[1:], strict=True)}
-    if options.out is not None:
-        stores.write_all(options.out.inside("score.json"), f"{summary_json(tables[0], by_slice)}\n".encode())
+    if run_options.out is not None:
+        stores.write_all(run_options.out.inside("score.json"), f"{summary_json(tables[0], by_slice)}\n".encode())
     return tables[0], by_slice
 
 
@@ -41,10 +41,10 @@ def track_datasets(
     truth: str, tracker: str, how: How, identity: str, out: str | None, scheduler: str | None
 ) -> pd.DataFrame:
     """Evaluates the tracks of datasets of any size, here or on a cluster; returns the summary."""
-    client, words = None if scheduler is None else connected(scheduler), how.words
+    client, options = None if scheduler is None else connected(scheduler), how.options
     frames = "labelled" if how.frames == "labelled" else None
     return track_dataset(
-        truth, tracker, out, client, similarity=words.similarity, identity=identity, tau=words.tau, frames=frames
+        truth, tracker, out, client, similarity=options.similarity, identity=identity, tau=options.tau, frames=frames
     )
 
 

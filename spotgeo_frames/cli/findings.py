@@ -44,7 +44,7 @@ def check(truth: Path, submission: Submission, how: How) -> Answer:
     from .. import analysis
 
     known, found = read_pair(truth, submission, how)
-    suspicions = analysis.check(known, found, **how.words._asdict(), tracks=how.tracks, frames=how.frames)
+    suspicions = analysis.check(known, found, **how.options._asdict(), tracks=how.tracks, frames=how.frames)
 
     def text() -> str:
         lines = [
@@ -63,7 +63,7 @@ def sweep(truth: Path, submission: Submission, how: How, out: Path | None) -> An
 
     check_out(out, [truth, submission.path])
     known, found = read_pair(truth, submission, how)
-    swept = analysis.sweep(known, found, **how.words._asdict(), tracks=how.tracks, frames=how.frames)
+    swept = analysis.sweep(known, found, **how.options._asdict(), tracks=how.tracks, frames=how.frames)
     answer = formatted({name: plain_rows(table) for name, table in swept._asdict().items()})
     keep(out, "sweep", swept, answer, {"truth": known.objects, "submission": found.objects})
     head = heading(submission, truth, rule_text(swept.best.attrs))
@@ -77,7 +77,7 @@ def diagnose(truth: Path, submission: Submission, how: How, out: Path | None) ->
 
     check_out(out, [truth, submission.path])
     known, found = read_pair(truth, submission, how)
-    result = evaluated(known, found, how.words, how.tracks, frames=how.frames)
+    result = evaluated(known, found, how.options, how.tracks, frames=how.frames)
     diagnosed = analysis.diagnose(matches_of(result))
     costed = analysis.error_costs(result if how.tracks else diagnosed)
     answer = formatted({"kinds": plain_rows(costed)} | rule_words(diagnosed.attrs))

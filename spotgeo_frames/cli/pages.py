@@ -39,7 +39,7 @@ def report(
         {name: predictions_of(submission) for name, submission in given.named.items()},
         out,
         slices,
-        **given.how.words._asdict(),
+        **given.how.options._asdict(),
         tracks=how.tracks,
         frames=how.frames,
         exclude=given.exclude,

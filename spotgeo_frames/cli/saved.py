@@ -82,21 +82,21 @@ class Given(NamedTuple):
 def precision_among(metrics: Iterable[str], how: How) -> list[str]:
     """The numbers of average precision among these metrics; those of tracks and poses are others.
 
-    Raises WrongUsage if the words of the rule do not fit them.
+    Raises WrongUsage if the options of the rule do not fit them.
     """
     names = list(metrics)
     found = [name for name in names if (name in AP_METRICS or RECALL.fullmatch(name)) and not how.tracks]
     if found:
-        check_words(found[0], how, alone=len(found) == len(names))
+        check_options(found[0], how, alone=len(found) == len(names))
     return found
 
 
-def check_words(name: str, how: How, *, alone: bool) -> None:
-    """Raises WrongUsage if the words of the rule do not fit a number of average precision; `alone` if all are such."""
-    words = how.words
-    if words.tau is not None or words.similarity not in (None, "iou", "oks"):
+def check_options(name: str, how: How, *, alone: bool) -> None:
+    """Raises WrongUsage if the rule's options do not fit a number of average precision; `alone` if all are such."""
+    options = how.options
+    if options.tau is not None or options.similarity not in (None, "iou", "oks"):
         raise WrongUsage(f"{name}: average precision is by --similarity iou or oks; leave out --tau and others")
-    if alone and words.threshold is not None:
+    if alone and options.threshold is not None:
         raise WrongUsage(f"--threshold: {name} is over thresholds of its own; leave it out")
     if how.frames != "truth":
         raise WrongUsage(f"--labelled: {name} is of the truth's frames; leave it out")
@@ -119,12 +119,12 @@ def read_given(
     names, paths = submission_names(submissions), [submission.path for submission in submissions]
     of_path: dict[Path, Annotations | Saved] = {path: _loaded(path) for path in paths if _is_saved(path)}
     saved = [side.result.matched for side in of_path.values() if is_of_precision(side)]
-    words = how.words
+    options = how.options
     rules = [matched.rule for matched in saved if matched.rule.is_official]  # others are functions
-    if rules and words.similarity is None and words.tau is None and not how.tracks:
-        how = how._replace(words=words._replace(similarity=rules[0].name, sigmas=rules[0].sigmas))
+    if rules and options.similarity is None and options.tau is None and not how.tracks:
+        how = how._replace(options=options._replace(similarity=rules[0].name, sigmas=rules[0].sigmas))
     files = [path for path in paths if path not in of_path]
-    similarity = how.words.similarity or ("iou" if of_precision else None)
+    similarity = how.options.similarity or ("iou" if of_precision else None)
     known, sides = read_submissions(truth, files, how, frames, similarity)
     of_path |= dict(zip(files, sides, strict=True))
     named = dict(zip(names, [of_path[path] for path in paths], strict=True))
@@ -166,10 +166,10 @@ def results_of(given: Given, *, of_precision: bool) -> dict[str, Result]:
 
 def _evaluated(given: Given, side: Annotations, of_precision: bool, identity: str = "object") -> Result:
     """What a submission is evaluated to."""
-    words, truth = given.how.words, given.truth
+    options, truth = given.how.options, given.truth
     if of_precision:
-        return average_precision(truth, side, words.similarity, sigmas=words.sigmas, **given.of_precision)
-    return evaluated(truth, side, words, given.how.tracks, identity, given.how.frames)
+        return average_precision(truth, side, options.similarity, sigmas=options.sigmas, **given.of_precision)
+    return evaluated(truth, side, options, given.how.tracks, identity, given.how.frames)
 
 
 def _is_saved(path: Path) -> bool:

@@ -117,7 +117,7 @@ def _numbers(truth: Path, tracker: Path, how: How, identity: str, benchmark: str
         known, found = read_side_columns(truth, [tracker], needed=how.needed)
     else:
         known, found, names, _ = read_numbered(truth, tracker, benchmark)
-    rule = rule_of_tracks(how.words, known, found, identity)
+    rule = rule_of_tracks(how.options, known, found, identity)
     aligned = alignment.align(known, found, how.frames)
     warning = left_out.left_out(aligned, rule)
     _, _, sums = evaluate_tracks(without_crowds_of_tracks(aligned, rule), rule)
@@ -134,7 +134,7 @@ def _saved(truth: Path, tracker: Path, how: How, identity: str, benchmark: str |
         known, found = read_sides(truth, [tracker], needed=how.needed)
     else:
         known, found = read_motchallenge(truth, tracker, benchmark)
-    result = track_sides(known, found, how.words.similarity, identity, tau=how.words.tau, frames=how.frames)
+    result = track_sides(known, found, how.options.similarity, identity, tau=how.options.tau, frames=how.frames)
     sequences = [str(name) for name in result.summary["sequence"].tolist()[:-1]]
     answer = Found(sequences, columns_of(result.summary), result.summary.attrs)
     read = {"truth": known.objects, "tracker": found.objects}

@@ -15,9 +15,9 @@ from .alignment import Aligned, FrameRule, Side
 from .crowds import without_crowds
 from .left_out import left_out
 from .matcher import counted_table
+from .options import match_options, rule_of_tables
 from .pairs import Pairs, join_pairs, same_category
 from .rule import Rule, check_by_distance, check_middles, compared
-from .words import asked, rule_of_tables
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,9 +94,9 @@ def match_frames(
     >>> sf.match_frames(objects, scored, surest, tables=True)["predicted_score"].tolist()
     [0.9, nan, 0.1]
     """
-    words = asked(tau, epsilon)
+    options = match_options(tau, epsilon)
     sides = as_side_columns(truth, "truth"), as_side_columns(predictions, "predictions")
-    rule = check_by_distance(rule_of_tables(words, *sides), "match_frames")
+    rule = check_by_distance(rule_of_tables(options, *sides), "match_frames")
     both = compared(rule, *sides, frames)
     warning = left_out(both.aligned, rule)
     if warning is not None:

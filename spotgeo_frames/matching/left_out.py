@@ -1,4 +1,4 @@
-"""What matching leaves out of account, in words: warnings of columns, rows and sequences that decide nothing."""
+"""What matching leaves out of account, in options: warnings of columns, rows and sequences that decide nothing."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from ..tables import Columns, first_values, messages, other_words, provenance
 from .agreement import Unknown
 from .alignment import Aligned
+from .options import Header, header_of
 from .rule import Rule
-from .words import Header, header_of
 
 # Distances below this are hardly meant in pixels, and degrees have such.
 SMALL = 0.1

@@ -32,9 +32,9 @@ from .assignment import Entries, assign
 from .crowds import WithoutCrowds, without_crowds, without_explained
 from .layout import match_table
 from .left_out import left_out
+from .options import MatchOptions, match_options, rule_of_tables
 from .pairs import Pairs, frame_chunks, join_pairs
 from .rule import Compared, Rule, compared
-from .words import Words, asked, rule_of_tables
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -153,8 +153,8 @@ def match(
       outcome  distance  squared_error
     0      TP      0.36         0.1296
     """
-    words = asked(tau, epsilon, similarity, threshold, sigmas, distance, unit)
-    matches, warning = matched(truth, predictions, words, frames)
+    options = match_options(tau, epsilon, similarity, threshold, sigmas, distance, unit)
+    matches, warning = matched(truth, predictions, options, frames)
     if warning is not None:
         warnings.warn(warning, stacklevel=table_kinds.CALLER)
     return match_dataframe(matches)
@@ -163,17 +163,17 @@ def match(
 def matched(
     truth: Annotations | SideColumns | Table,
     predictions: Annotations | SideColumns | Table,
-    words: Words,
+    options: MatchOptions,
     frames: FrameRule = "truth",
     carried: Collection[str] | None = None,
 ) -> tuple[Columns, str | None]:
-    """The columns of the match table by these words, and the text of a warning or None.
+    """The columns of the match table by these options, and the text of a warning or None.
 
     `carried` names the columns to make besides the key, the outcome and the errors; None makes all. Raises InputError
     as `match` does.
     """
     sides = as_side_columns(truth, "truth"), as_side_columns(predictions, "predictions")
-    return matched_by(*sides, rule_of_tables(words, *sides), frames, carried)
+    return matched_by(*sides, rule_of_tables(options, *sides), frames, carried)
 
 
 def matched_by(

@@ -1,6 +1,6 @@
 """The rule by which a match table was made, read back from its notes.
 
-Tables that went through another library may have lost their notes; the caller then gives the words again. Words go
+Tables that went through another library may have lost their notes; the caller then gives the options again, which go
 before notes. Notes have the name of a caller's function only, so whoever measures pairs anew needs the function again.
 """
 
@@ -14,22 +14,24 @@ import pandas as pd
 from ..geometries import REGISTERED, SIMILARITIES, Geometry, Measure
 from ..support import InputError
 from ..tables import messages, schema
+from .options import MatchOptions, similarity_rule, with_distance
 from .rule import HEAD_SIZES, NOTED, Rule, check_distances
-from .words import Words, similarity_rule, with_distance
 
 # What a rule by distance may be asked for.
 Distances = Collection[Literal["tau", "epsilon"]]
 TAU_ONLY: tuple[Literal["tau"]] = ("tau",)
 
 
-def noted_rule(table: pd.DataFrame, words: Words, needs: Distances = TAU_ONLY, name: str = "match table") -> Rule:
+def noted_rule(
+    table: pd.DataFrame, options: MatchOptions, needs: Distances = TAU_ONLY, name: str = "match table"
+) -> Rule:
     """The rule by which a checked match table was made.
 
     `needs` names the distances that the caller needs if the rule is by distance; `name` is that of the table in
-    messages about its columns. Raises InputError if the rule is neither given nor noted, if the words do not fit the
+    messages about its columns. Raises InputError if the rule is neither given nor noted, if the options do not fit the
     table, or if it lacks columns that the rule compares; ValueError if a distance is out of range.
     """
-    rule = _rule(table, words, needs)
+    rule = _rule(table, options, needs)
     check_measured(table, rule, name)
     return rule
 
@@ -63,36 +65,36 @@ def check_measured(table: pd.DataFrame, rule: Rule, name: str) -> None:
         raise InputError(problems)
 
 
-def _rule(table: pd.DataFrame, words: Words, needs: Distances) -> Rule:
+def _rule(table: pd.DataFrame, options: MatchOptions, needs: Distances) -> Rule:
     """What `noted_rule` returns."""
     if schema.measure_of(table) == "distance":
-        if words.similarity is not None or words.threshold is not None:
+        if options.similarity is not None or options.threshold is not None:
             raise InputError("match table: it was matched by distance; leave out similarity and threshold")
-        rule = _distance_rule(table, words, needs)
+        rule = _distance_rule(table, options, needs)
         if rule.geometry.measure is None:
             raise _give_again(rule.name, "distance")
         return rule
-    if words.similarity is None and words.distance is None and words.tau is not None:
+    if options.similarity is None and options.distance is None and options.tau is not None:
         raise InputError("match table: it was matched by similarity, which has no tau; leave out tau")
-    if words.similarity is None and words.distance is None and is_of_poses(table):
-        return _keypoint_rule(table, words)
-    registered = registered_of(table, words)
+    if options.similarity is None and options.distance is None and is_of_poses(table):
+        return _keypoint_rule(table, options)
+    registered = registered_of(table, options)
     if registered is not None:
-        threshold = _needed(table, "threshold", words.threshold)
-        tau = _needed(table, "tau", words.tau) if registered.is_distance else None
+        threshold = _needed(table, "threshold", options.threshold)
+        tau = _needed(table, "tau", options.tau) if registered.is_distance else None
         own, unit = registered.is_distance, registered.unit
         return Rule(registered.name, tau, threshold=threshold, own_distance=own, unit=unit, registered=registered)
-    similarity = _similarity(table, words)
-    threshold = _needed(table, "threshold", words.threshold)
-    tau = _needed(table, "tau", words.tau) if similarity == "point" else None
-    sigmas = (words.sigmas or table.attrs.get("sigmas")) if similarity == "oks" else None
-    known = Words(tau, sigmas=sigmas, distance=words.distance, unit=table.attrs.get("unit"))
+    similarity = _similarity(table, options)
+    threshold = _needed(table, "threshold", options.threshold)
+    tau = _needed(table, "tau", options.tau) if similarity == "point" else None
+    sigmas = (options.sigmas or table.attrs.get("sigmas")) if similarity == "oks" else None
+    known = MatchOptions(tau, sigmas=sigmas, distance=options.distance, unit=table.attrs.get("unit"))
     return similarity_rule(similarity, known, threshold)
 
 
-def registered_of(table: pd.DataFrame, words: Words) -> Geometry | None:
-    """The registered geometry by which a table was made, by its notes or else its columns, unless words say more."""
-    if words.similarity is not None or words.distance is not None:
+def registered_of(table: pd.DataFrame, options: MatchOptions) -> Geometry | None:
+    """The registered geometry by which a table was made, by its notes or else its columns, unless options say more."""
+    if options.similarity is not None or options.distance is not None:
         return None
     noted = table.attrs.get("rule")
     if noted is not None:
@@ -107,9 +109,9 @@ def is_of_poses(table: pd.DataFrame) -> bool:
     return made_by == "keypoint" or (made_by is None and {"joint", "event", "similarity"} <= {*table.columns})
 
 
-def _keypoint_rule(table: pd.DataFrame, words: Words) -> Rule:
-    """The rule of a table of pose(), which has no words but those of its notes."""
-    if words.threshold is not None:
+def _keypoint_rule(table: pd.DataFrame, options: MatchOptions) -> Rule:
+    """The rule of a table of pose(), which has no options but those of its notes."""
+    if options.threshold is not None:
         raise InputError("match table: pose() made it, by distances in head sizes; leave out threshold")
     noted = _noted(table, "head_sizes")
     return Rule("keypoint", head_sizes=HEAD_SIZES if noted is None else noted)
@@ -122,7 +124,7 @@ def distance_rule(table: pd.DataFrame, needs: Distances = TAU_ONLY, tau: float |
     """
     if schema.measure_of(table) == "similarity":
         raise InputError("match table: it was matched by similarity; a table with distances is needed")
-    return _distance_rule(table, Words(tau), needs)
+    return _distance_rule(table, MatchOptions(tau), needs)
 
 
 def rule_notes(table: pd.DataFrame) -> dict[Hashable, Any]:
@@ -135,10 +137,10 @@ def shared_notes(table: pd.DataFrame) -> dict[Hashable, Any]:
     return {key: value for key, value in table.attrs.items() if key not in schema.COUNTS_NOTED}
 
 
-def _distance_rule(table: pd.DataFrame, words: Words, needs: Distances) -> Rule:
+def _distance_rule(table: pd.DataFrame, options: MatchOptions, needs: Distances) -> Rule:
     """The rule by distance of a table; distances that nobody `needs` may stay unknown."""
     known = {}
-    for name, given in (("tau", words.tau), ("epsilon", words.epsilon)):
+    for name, given in (("tau", options.tau), ("epsilon", options.epsilon)):
         value = _noted(table, name) if given is None else given
         known[name] = _needed(table, name, given) if name in needs else value
     tau, epsilon = known["tau"], known["epsilon"]
@@ -149,27 +151,27 @@ def _distance_rule(table: pd.DataFrame, words: Words, needs: Distances) -> Rule:
     unit, name = table.attrs.get("unit"), str(table.attrs.get("rule", "distance"))
     if "epsilon" in needs:
         check_distances(tau, epsilon, unit)
-    registered = registered_of(table, words)
+    registered = registered_of(table, options)
     if registered is not None:
         return Rule(registered.name, tau, epsilon, own_distance=True, unit=registered.unit, registered=registered)
     rule = Rule(name, tau, epsilon, own_distance=name != "distance", unit=unit)
-    return with_distance(rule, words._replace(unit=unit))
+    return with_distance(rule, options._replace(unit=unit))
 
 
-def _similarity(table: pd.DataFrame, words: Words) -> str | Measure:
+def _similarity(table: pd.DataFrame, options: MatchOptions) -> str | Measure:
     """The similarity that is given, or else noted; "point" stands for that of a caller's distance.
 
     Raises InputError where neither tells it.
     """
-    if words.similarity is not None:
-        return words.similarity
-    if words.distance is not None:
+    if options.similarity is not None:
+        return options.similarity
+    if options.distance is not None:
         return "point"
     noted = table.attrs.get("rule")
     if noted in SIMILARITIES:
         return str(noted)
     if noted is None:
-        lacking = "similarity=" if words.threshold is not None else "similarity= and threshold="
+        lacking = "similarity=" if options.threshold is not None else "similarity= and threshold="
         raise InputError(f"match table: it does not tell its similarity; give {lacking}")
     raise _give_again(noted, "similarity" if "tau" not in table.attrs else "distance")
 

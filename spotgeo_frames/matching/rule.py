@@ -128,7 +128,7 @@ class Rule:
         return [] if self.geometry.assembled is None else list(self.joint_sigmas)
 
     @property
-    def words_of_tracks(self) -> dict[str, Any]:
+    def options_of_tracks(self) -> dict[str, Any]:
         """The arguments of `track` that make this rule, if it is one of tracks without poses."""
         if self.registered is not None:
             return {"tau": self.tau}

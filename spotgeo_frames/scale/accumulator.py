@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from ..geometries import Measure
-from ..matching import FrameRule, Rule, asked, check_columns, compared, crowds, left_out, matcher
+from ..matching import FrameRule, Rule, check_columns, compared, crowds, left_out, match_options, matcher
 from ..scoring import Sums, match_sums, own_metrics, registry, sequence_sums, summary_of
 from ..support import InputError, arrays
 from ..tables import Columns, SideColumns, TableKind, match_dataframe, messages, schema, table_kinds
@@ -44,7 +44,7 @@ WAITING_ROWS = 1 << 18
 WAITING_BATCHES = 1 << 13
 
 # What two accumulators that are merged have in common, and what messages call it.
-MADE_WITH = {"_words": "rule", "_keep": "keep", "_own": "list of metrics of your own"}
+MADE_WITH = {"_options": "rule", "_keep": "keep", "_own": "list of metrics of your own"}
 
 # Sums of batches that wait to be added up.
 WAITING_SUMS = 1 << 10
@@ -156,7 +156,7 @@ class Accumulator:
     ) -> None:
         if keep not in (None, "matches"):
             raise ValueError(f"keep is {keep!r}; 'matches' or None is needed")
-        self._words = asked(tau, epsilon, similarity, threshold, sigmas, distance, unit)
+        self._options = match_options(tau, epsilon, similarity, threshold, sigmas, distance, unit)
         self._keep = keep
         self.reset()
 
@@ -215,13 +215,13 @@ class Accumulator:
            tp  fn  n_frames
         0   1   1         3
         """
-        built_in = self._words.distance is None and self._words.similarity in (None, "iou", "point")
+        built_in = self._options.distance is None and self._options.similarity in (None, "iou", "point")
         may_wait = self._keep is None and not self._own and built_in
         batch = read_batch(truth, predictions, self._sequences, self._categories, may_wait=may_wait)
         form = self._form if batch.forms == self._last_forms else common_form("this batch", self._form, *batch.forms)
-        check_columns(self._words, *batch.geometries)
+        check_columns(self._options, *batch.geometries)
         self._check_new(batch.frames, form, "this batch")
-        rule = self._known_rule() if form is self._form else rule_of_form(self._words, form)
+        rule = self._known_rule() if form is self._form else rule_of_form(self._options, form)
         kind = table_kinds.kind_of(truth) if self._kind is None else self._kind
         warning = None
         if batch.checked is not None:
@@ -269,7 +269,7 @@ class Accumulator:
             names = messages.listed(MADE_WITH[name] for name in differ)
             raise InputError(f"merge: other was made with another {names}; make both with the same")
         form = common_form("merge: other", self._form, other._form)
-        rule = self._rule if form is self._form else rule_of_form(self._words, form)
+        rule = self._rule if form is self._form else rule_of_form(self._options, form)
         warnings_of_both = [self._settle(), other._settle()]
         code = self._codes_of(other)
         frames = other._seen
@@ -343,7 +343,7 @@ class Accumulator:
         return self
 
     def _known_rule(self) -> Rule:
-        return rule_of_form(self._words, self._form) if self._rule is None else self._rule
+        return rule_of_form(self._options, self._form) if self._rule is None else self._rule
 
     def _codes_of(self, other: Accumulator) -> dict[int, int]:
         """The codes here of the sequences of another accumulator, by its codes; integers have none."""

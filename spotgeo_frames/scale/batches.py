@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..matching import Header, Rule, Unknown, Words, header_of, left_out, rule_for
+from ..matching import Header, MatchOptions, Rule, Unknown, header_of, left_out, rule_for
 from ..support import arrays, check_none
 from ..tables import Annotations, Columns, SideColumns, Table, as_side_columns, messages, schema
 from .batch_arrays import BatchSide, arrays_of_columns, as_tables, given_arrays
@@ -107,17 +107,17 @@ def _kind(text: bool) -> str:
     return "text" if text else "numbers"
 
 
-def rule_of_form(words: Words, form: Form) -> Rule:
-    """The rule that the words and the form make; raises InputError if they do not fit each other.
+def rule_of_form(options: MatchOptions, form: Form) -> Rule:
+    """The rule that the options and the form make; raises InputError if they do not fit each other.
 
     While nothing has rows, a threshold alone is that of boxes.
     """
-    unknown = schema.BOX if words.threshold is not None and not form.columns else ()
+    unknown = schema.BOX if options.threshold is not None and not form.columns else ()
     # All batches have places, which decide nothing.
     sides = (
         Header(side, {*schema.BOX[:2], *form.columns.get(side, unknown)}, side in form.columns) for side in DECIDING
     )
-    return rule_for(words, *sides)
+    return rule_for(options, *sides)
 
 
 # A frame: its sequence and its number, packed into one integer where they are small enough, as nearly all are.

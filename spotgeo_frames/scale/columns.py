@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..geometries import Geometry, Measure
-from ..matching import Header, Rule, Words, rule_for
+from ..matching import Header, MatchOptions, Rule, rule_for
 from ..support import Storage, check_none, noted_in
 from ..tables import schema
 from .contents import ON_ERROR, Contents, contents_of
@@ -44,9 +44,9 @@ def opened(
         yield contents
 
 
-def dataset_rule(words: Words, contents: Mapping[str, Contents]) -> Rule:
-    """The rule for datasets, whose columns tell the geometry; raises InputError if the words do not fit it."""
-    return rule_for(words, *geometries(contents))
+def dataset_rule(options: MatchOptions, contents: Mapping[str, Contents]) -> Rule:
+    """The rule for datasets, whose columns tell the geometry; raises InputError if the options do not fit it."""
+    return rule_for(options, *geometries(contents))
 
 
 def geometries(contents: Mapping[str, Contents]) -> Iterator[Header]:

@@ -20,7 +20,7 @@ from typing import Any
 import pandas as pd
 
 from ..geometries import Measure
-from ..matching import FrameRule, Rule, asked, asked_of_tracks, matcher, track_rule
+from ..matching import FrameRule, Rule, match_options, matcher, track_options, track_rule
 from ..scoring import Sums, registry, slice_file, summary_of
 from ..support import InputError, Storage, stores
 from ..tables import By, CheckedBins, Edges, binning, dataframe_of, selections
@@ -138,14 +138,16 @@ def score_dataset(
         tp  fn   fp  recall
     0  558  69  177    0.89
     """
-    words = asked(tau, epsilon, similarity, threshold, sigmas, distance, unit)
+    options = match_options(tau, epsilon, similarity, threshold, sigmas, distance, unit)
     left_out = None if exclude is None else selections.listed_sequences(exclude)
     storage = Storage(storage_options, filesystem)
-    options = RunOptions(None if out is None else stores.place_of(out, storage), client, left_out, on_error, workers)
+    run_options = RunOptions(
+        None if out is None else stores.place_of(out, storage), client, left_out, on_error, workers
+    )
     frames, ruling = _frames_given(frames)
-    with opened(truth, predictions, frames, words.similarity, on_error, storage) as contents:
+    with opened(truth, predictions, frames, options.similarity, on_error, storage) as contents:
         [table], texts = summaries(
-            contents, [selections.column_bins(by)], dataset_rule(words, contents), options, ruling
+            contents, [selections.column_bins(by)], dataset_rule(options, contents), run_options, ruling
         )
     for text in texts:
         warnings.warn(text, stacklevel=2)
@@ -156,7 +158,7 @@ def summaries(
     contents: Mapping[str, Contents],
     groupings: Sequence[Mapping[str, CheckedBins]],
     rule: Rule,
-    options: RunOptions,
+    run_options: RunOptions,
     frames: FrameRule = "truth",
 ) -> tuple[list[pd.DataFrame], list[str]]:
     """The summaries by each of several groupings, from one pass over the datasets, and the texts of warnings.
@@ -165,7 +167,7 @@ def summaries(
     count. Raises InputError if a grouping does not fit the datasets, a file or a row is wrong, or results cannot be
     written; ValueError if an option is out of range.
     """
-    check_out(options.out, contents)
+    check_out(run_options.out, contents)
     names = [list(grouping) for grouping in groupings]
     wanted = [name for columns in names for name in columns]
     # The match table of no rows has all columns of the real one.
@@ -173,15 +175,15 @@ def summaries(
     for name in wanted:
         selections.check_column(empty, name)
     bins = bins_of_columns(groupings)
-    if any(isinstance(of, int) for of in bins.values()) and (rule.joints or options.on_error == "skip"):
+    if any(isinstance(of, int) for of in bins.values()) and (rule.joints or run_options.on_error == "skip"):
         raise InputError(
             "by: quantile bins are not possible for whole poses, nor where files may be skipped (on_error='skip'); "
             "give edges, or columns without bins"
         )
-    excluded = options.excluded(contents)
+    excluded = run_options.excluded(contents)
     table = dataframe_of(empty)
     edges = {name: dataset_bin_edges(contents, table[name], of, excluded) for name, of in bins.items()}
-    keep = options.out is not None
+    keep = run_options.out is not None
     method = partial(score_block, groupings=names, edges=edges, rule=rule, frames=frames, keep=keep)
     coded = () if keep or any(name.endswith("category") for name in wanted) else ("category",)
     sources = sources_of(contents, None if keep else columns_to_read(contents, wanted, rule), coded)
@@ -189,12 +191,12 @@ def summaries(
         "groupings": [[[name, binning.plain_bins(of)] for name, of in grouping.items()] for grouping in groupings],
         **described(rule, frames),
     }
-    with run(contents, sources, method, plan, options, cut_frames=True) as (result, folder):
+    with run(contents, sources, method, plan, run_options, cut_frames=True) as (result, folder):
         tables = [noted(summary_of(_with_bins(sums, edges)), result) for sums in result.sums]
         for columns, table in zip(names, tables, strict=True):
             name, plain = slice_file(columns, table) if columns else ("summary", table)
             write_table(plain, name, folder, contents)
-    texts = [*warnings_of(result, options.exclude, frames), *category_texts(contents, excluded, result)]
+    texts = [*warnings_of(result, run_options.exclude, frames), *category_texts(contents, excluded, result)]
     return tables, [*texts, *_own_metrics_left_out()]
 
 
@@ -311,26 +313,28 @@ def track_dataset(
     0         1  0.667     1
     1      <NA>  0.667     1
     """
-    words = asked_of_tracks(tau, similarity, distance, unit)
+    options = track_options(tau, similarity, distance, unit)
     left_out = None if exclude is None else selections.listed_sequences(exclude)
     storage = Storage(storage_options, filesystem)
-    options = RunOptions(None if out is None else stores.place_of(out, storage), client, left_out, on_error, workers)
+    run_options = RunOptions(
+        None if out is None else stores.place_of(out, storage), client, left_out, on_error, workers
+    )
     frames, ruling = _frames_given(frames)
-    with opened(truth, predictions, frames, words.similarity, on_error, storage) as contents:
-        check_out(options.out, contents)
-        rule = track_rule(words, *geometries(contents), threshold=THRESHOLD, identity=identity)
-        keep = options.out is not None
+    with opened(truth, predictions, frames, options.similarity, on_error, storage) as contents:
+        check_out(run_options.out, contents)
+        rule = track_rule(options, *geometries(contents), threshold=THRESHOLD, identity=identity)
+        keep = run_options.out is not None
         method = partial(track_block, rule=rule, frames=ruling, keep=keep)
         columns = columns_to_read(contents, [f"truth_{identity}", f"predicted_{identity}"], rule)
         plan = described(rule, ruling)
         sources = sources_of(contents, None if keep else columns, () if keep else ("category",))
-        with run(contents, sources, method, plan, options, cut_frames=False) as (result, folder):
+        with run(contents, sources, method, plan, run_options, cut_frames=False) as (result, folder):
             summary = track_tables.track_summary(result.sums[0])
             summary.attrs = rule.notes | result.sums[0].attrs
             summary = noted(summary, result)
             write_table(summary, "summary", folder, contents)
-        excluded = options.excluded(contents)
-        texts = [*warnings_of(result, options.exclude, ruling), *category_texts(contents, excluded, result)]
+        excluded = run_options.excluded(contents)
+        texts = [*warnings_of(result, run_options.exclude, ruling), *category_texts(contents, excluded, result)]
     for text in texts:
         warnings.warn(text, stacklevel=2)
     return summary

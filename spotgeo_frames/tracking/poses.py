@@ -25,13 +25,13 @@ from ..matching import (
     Pairs,
     Rule,
     alignment,
-    asked,
     check_columns,
     frame_chunks,
     header_of,
     join_pairs,
     layout,
     left_out,
+    match_options,
 )
 from ..scoring import Evaluable, sequence_sums
 from ..support import InputError, pandas_tables, work
@@ -246,7 +246,7 @@ def check_keypoints(truth: Annotations, predictions: Annotations) -> None:
             problems.append(f"{name} frames: column n_annotated is of type {dtype}; numbers are needed")
     if problems:
         raise InputError(problems)
-    check_columns(asked(), *(header_of(side.objects, name) for name, side in named))
+    check_columns(match_options(), *(header_of(side.objects, name) for name, side in named))
 
 
 def _joints_of(aligned: Aligned) -> list[Any]:

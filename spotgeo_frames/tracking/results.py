@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from ..geometries import JOINTS as JOINTS_OF_POSETRACK
-from ..matching import HEAD_SIZES, FrameRule, Rule, Words, check_no_words, matcher, rule_of_tables
+from ..matching import HEAD_SIZES, FrameRule, MatchOptions, Rule, check_no_options, matcher, rule_of_tables
 from ..scoring import Evaluable, MetricSet, NamedSums, PerSequence, Sums, sequence_sums
 from ..support import InputError, arrays
 from ..tables import (
@@ -265,31 +265,31 @@ def _with_totals(table: pd.DataFrame, n_joints: int) -> pd.DataFrame:
 def evaluated(
     truth: Annotations,
     predictions: Annotations,
-    words: Words,
+    options: MatchOptions,
     tracks: bool,
     identity: str = "object",
     frames: FrameRule = "truth",
 ) -> Evaluated:
     """The match table of two checked sides, or with `tracks` what `track` returns, or `pose` of joints.
 
-    With `tracks`, the words are those of tracks, and `identity` is the column that says who is who. `frames` says
-    which frames count. Raises InputError as these functions do, and if words are given for joints.
+    With `tracks`, the options are those of tracks, and `identity` is the column that says who is who. `frames` says
+    which frames count. Raises InputError as these functions do, and if options are given for joints.
     """
     if not tracks:
-        return matcher.match(truth, predictions, **words._asdict(), frames=frames)
-    if rule_of_sides(truth, predictions, words, tracks).by_head_sizes:
+        return matcher.match(truth, predictions, **options._asdict(), frames=frames)
+    if rule_of_sides(truth, predictions, options, tracks).by_head_sizes:
         return pose(truth, predictions, identity, frames=frames)
-    of_rule: dict[str, Any] = {"tau": words.tau, "distance": words.distance, "unit": words.unit}
-    return track(truth, predictions, words.similarity, identity, **of_rule, frames=frames)
+    of_rule: dict[str, Any] = {"tau": options.tau, "distance": options.distance, "unit": options.unit}
+    return track(truth, predictions, options.similarity, identity, **of_rule, frames=frames)
 
 
-def rule_of_sides(truth: Annotations, predictions: Annotations, words: Words, tracks: bool) -> Rule:
-    """The rule by which `evaluated` matches; raises InputError if the words do not fit the tables."""
+def rule_of_sides(truth: Annotations, predictions: Annotations, options: MatchOptions, tracks: bool) -> Rule:
+    """The rule by which `evaluated` matches; raises InputError if the options do not fit the tables."""
     if not tracks:
-        return rule_of_tables(words, truth, predictions)
+        return rule_of_tables(options, truth, predictions)
     if "joint" not in truth.objects or "joint" not in predictions.objects:
-        return rule_of_tracks(words, side_columns(truth), side_columns(predictions))
-    check_no_words(words)
+        return rule_of_tracks(options, side_columns(truth), side_columns(predictions))
+    check_no_options(options)
     return Rule("keypoint", head_sizes=HEAD_SIZES)
 
 

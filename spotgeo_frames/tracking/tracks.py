@@ -28,15 +28,15 @@ from ..matching import (
     SIMILAR_AT_ONCE,
     Aligned,
     FrameRule,
+    MatchOptions,
     Pairs,
     Rule,
-    Words,
     alignment,
-    asked_of_tracks,
     frame_chunks,
     header_of,
     join_pairs,
     left_out,
+    track_options,
     track_rule,
 )
 from ..scoring import Evaluable, Sums, sequence_sums
@@ -247,10 +247,10 @@ def track(
     4      <NA>      NaN      class  0.50   1
     5      <NA>      NaN  detection  0.75   1
     """
-    words = asked_of_tracks(tau, similarity, distance, unit)
+    options = track_options(tau, similarity, distance, unit)
     given = as_side_columns(truth, "truth"), as_side_columns(predictions, "predictions")
     _check_by(by, *given)
-    rule = replace(rule_of_tracks(words, *given, identity), by=by)
+    rule = replace(rule_of_tracks(options, *given, identity), by=by)
     aligned = alignment.align(*given, frames)
     warning = left_out.left_out(aligned, rule)
     aligned = without_crowds_of_tracks(aligned, rule)
@@ -287,10 +287,12 @@ def _check_by(by: str | None, truth: SideColumns, predictions: SideColumns) -> N
         raise InputError(problems)
 
 
-def rule_of_tracks(words: Words, truth: SideColumns, predictions: SideColumns, identity: str = "object") -> Rule:
-    """The rule of tracks by these words; raises InputError as `track` does."""
+def rule_of_tracks(
+    options: MatchOptions, truth: SideColumns, predictions: SideColumns, identity: str = "object"
+) -> Rule:
+    """The rule of tracks by these options; raises InputError as `track` does."""
     geometries = header_of(truth.objects, "truth"), header_of(predictions.objects, "predictions")
-    return track_rule(words, *geometries, threshold=THRESHOLD, identity=identity)
+    return track_rule(options, *geometries, threshold=THRESHOLD, identity=identity)
 
 
 def evaluate_tracks(aligned: Aligned, rule: Rule) -> tuple[Tracks, ClearPairs, Sums]:

@@ -50,7 +50,7 @@ def test_the_best_correction_is_that_of_the_highest_f1(rule: Rule, crowds: bool,
         truth, claims = sides(seed, rule, crowds)
         now = score(truth, claims, rule)
         corrections = [*of_places(truth, claims, 10.0), *of_numbers(truth, claims, 10.0)]
-        scores = [score(correction.truth, correction.claims, rule).f1 for correction in corrections]
+        scores = [score(correction.truth, correction.predictions, rule).f1 for correction in corrections]
         assert max(scores) <= highest_f1(now, rule)
         for least in (0.0, now.f1, max(scores), np.nextafter(max(scores), 2)):
             best = best_correction(corrections, rule, now.f1, least)

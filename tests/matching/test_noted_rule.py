@@ -10,7 +10,7 @@ import spotgeo_frames as sf
 from helpers.problems import refused
 from spotgeo_frames.geometries.poses import pose_columns
 from spotgeo_frames.matching.noted_rule import noted_rule
-from spotgeo_frames.matching.words import Words
+from spotgeo_frames.matching.options import MatchOptions
 
 BOX = pd.DataFrame({"sequence": 1, "frame": 1, "object": [1], "x": [0.0], "y": 0.0, "w": 10.0, "h": 10.0})
 SIGMAS = {1: 0.05, 2: 0.1}
@@ -33,7 +33,7 @@ def same_x(truth: pd.DataFrame, predictions: pd.DataFrame) -> np.ndarray:
 def test_tables_know_their_rule(words: dict[str, float | str], tmp_path: Path) -> None:
     matches = sf.match(BOX, BOX.assign(x=1.0), **words)
     matches.to_parquet(tmp_path / "matches.parquet")
-    rule = noted_rule(pd.read_parquet(tmp_path / "matches.parquet"), Words(), ("tau", "epsilon"))
+    rule = noted_rule(pd.read_parquet(tmp_path / "matches.parquet"), MatchOptions(), ("tau", "epsilon"))
     assert {name: getattr(rule, name) for name in words if name != "similarity"} == {
         name: value for name, value in words.items() if name != "similarity"
     }
@@ -51,7 +51,7 @@ def test_whole_poses_carry_their_joints_and_their_sigmas(tmp_path: Path) -> None
     matches.to_parquet(tmp_path / "matches.parquet")
     again = sf.diagnose(pd.read_parquet(tmp_path / "matches.parquet"))
     pd.testing.assert_frame_equal(again, sf.diagnose(matches))
-    assert dict(noted_rule(matches, Words()).joint_sigmas) == {"1": 0.05, "2": 0.1}
+    assert dict(noted_rule(matches, MatchOptions()).joint_sigmas) == {"1": 0.05, "2": 0.1}
 
 
 def test_a_function_is_given_again() -> None:
@@ -69,13 +69,13 @@ def test_a_function_may_have_the_name_of_a_similarity(name: str) -> None:
     similarity.__name__ = name
     points = BOX.drop(columns=["w", "h"])
     matches = sf.match(points, points.assign(x=1.0), similarity=similarity)
-    assert noted_rule(matches, Words(similarity=similarity)).notes == matches.attrs
+    assert noted_rule(matches, MatchOptions(similarity=similarity)).notes == matches.attrs
     assert sf.diagnose(matches, similarity=similarity)["kind"].tolist() == ["lost", "background"]
 
 
 def test_tables_of_pose_are_in_head_sizes(poses: Path) -> None:
     matches = sf.pose(*sf.read_posetrack(poses / "truth", poses / "tracker")).matches
-    assert noted_rule(matches, Words()).notes.items() <= matches.attrs.items()
+    assert noted_rule(matches, MatchOptions()).notes.items() <= matches.attrs.items()
     with refused(("match table", "pose()", "head sizes", "leave out threshold")):
         sf.diagnose(matches, threshold=0.3)
     with refused(("match table", "has no tau")):

@@ -8,7 +8,7 @@ import pytest
 
 import spotgeo_frames as sf
 from helpers.report_inputs import Page, many, many_boxes
-from spotgeo_frames.matching.words import asked
+from spotgeo_frames.matching.options import match_options
 from spotgeo_frames.presentation.page.evaluation import Evaluation, evaluate
 from spotgeo_frames.presentation.page.sections.breakdown import bins_of
 from spotgeo_frames.tracking.results import rule_of_sides
@@ -86,7 +86,7 @@ def test_tables_name_the_rows_that_they_count(page: Page) -> None:
 
 def evaluation_of(truth: sf.Annotations, submissions: dict[str, pd.DataFrame], by: list[Any]) -> Evaluation:
     sides = {name: sf.Annotations(table) for name, table in submissions.items()}
-    words = asked()
+    words = match_options()
     [rule, *_] = [rule_of_sides(truth, side, words, False) for side in sides.values()]
     return evaluate(truth, sides, by, words, rule, False)
 

@@ -11,8 +11,8 @@ from helpers import detectors
 from helpers.scenes import grid, objects
 from spotgeo_frames.matching.crowds import without_crowds
 from spotgeo_frames.matching.matcher import assigned, match_sides
+from spotgeo_frames.matching.options import match_options, rule_of_tables
 from spotgeo_frames.matching.rule import compared
-from spotgeo_frames.matching.words import asked, rule_of_tables
 from spotgeo_frames.scoring.match_sums import pair_sums, summary_sums, together, whole
 from spotgeo_frames.tables.annotations import as_side_columns
 
@@ -51,7 +51,9 @@ CASES = {
 def test_equal_the_sums_of_the_match_table(case: str) -> None:
     tables, words = CASES[case]
     sides = [as_side_columns(table, name) for table, name in zip(tables, ("truth", "predictions"), strict=True)]
-    rule = rule_of_tables(asked(*(words.get(name) for name in ("tau", "epsilon", "similarity")), None, None), *sides)
+    rule = rule_of_tables(
+        match_options(*(words.get(name) for name in ("tau", "epsilon", "similarity")), None, None), *sides
+    )
     expected = summary_sums(match_sides(*sides, rule, may_be_disjoint=True))
     counting = without_crowds(compared(rule, *sides, may_be_disjoint=True), rule)
     found = together(whole(pair_sums(counting, assigned(counting.sides, rule), rule)))

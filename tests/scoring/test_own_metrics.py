@@ -20,8 +20,8 @@ from helpers.boxes import boxes
 from helpers.own_metrics import remove_own_metrics
 from helpers.problems import refused, warned
 from helpers.scenes import SCENES, grid, objects
+from spotgeo_frames.matching.options import MatchOptions
 from spotgeo_frames.matching.rule import Rule
-from spotgeo_frames.matching.words import Words
 from spotgeo_frames.presentation.drawing.display import texts
 from spotgeo_frames.presentation.page.evaluation import evaluate
 from spotgeo_frames.presentation.page.folder import files
@@ -521,7 +521,12 @@ def test_the_report_has_own_metrics(tmp_path: Path) -> None:
     truth = objects([(1, 1, 0, 0), (1, 1, 50, 0), (2, 1, 0, 0)], brightness=[1.0, 3.0, 8.0])
     submissions = {"a": sf.Annotations(truth.head(2)), "b": sf.Annotations(truth.head(1))}
     evaluation = evaluate(
-        sf.Annotations(truth), submissions, [{"sequence": None}], Words(), Rule("distance", 10.0, 3.0), tracks=False
+        sf.Annotations(truth),
+        submissions,
+        [{"sequence": None}],
+        MatchOptions(),
+        Rule("distance", 10.0, 3.0),
+        tracks=False,
     )
     sections = sections_of(evaluation)
     blocks = [block for section in sections for block in section.blocks]

@@ -13,8 +13,8 @@ import spotgeo_frames as sf
 from helpers.metric_scenes import random_sums, summaries
 from helpers.problems import refused
 from helpers.scenes import SCENES, objects
+from spotgeo_frames.matching.options import MatchOptions
 from spotgeo_frames.matching.rule import Rule
-from spotgeo_frames.matching.words import Words
 from spotgeo_frames.presentation.drawing import wording
 from spotgeo_frames.presentation.drawing.display import texts
 from spotgeo_frames.presentation.page.evaluation import evaluate
@@ -196,7 +196,9 @@ def test_the_report_describes_a_new_metric(monkeypatch: pytest.MonkeyPatch, tmp_
     entry = METRICS["recall"]._replace(name="found_part", label="part that is found", formula="as recall", note="")
     monkeypatch.setitem(METRICS, "found_part", entry)
     truth = sf.Annotations(objects([(1, 1, 0, 0), (2, 1, 0, 0)]))
-    evaluation = evaluate(truth, {"a": truth}, [{"sequence": None}], Words(), Rule("distance", 10.0, 3.0), tracks=False)
+    evaluation = evaluate(
+        truth, {"a": truth}, [{"sequence": None}], MatchOptions(), Rule("distance", 10.0, 3.0), tracks=False
+    )
     sections = sections_of(evaluation)
     write_together(files(sections, evaluation.rule, tmp_path, {}))
     readme = (tmp_path / "README.md").read_text("utf-8")

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 import spotgeo_frames as sf
 from helpers.pandas_versions import TEXT
 from spotgeo_frames.matching.matcher import matched
-from spotgeo_frames.matching.words import asked
+from spotgeo_frames.matching.options import match_options
 from spotgeo_frames.scoring.match_sums import summary_sums
 from spotgeo_frames.scoring.summary import metric_columns
 from spotgeo_frames.tables.annotations import side_columns
@@ -25,8 +25,8 @@ from spotgeo_frames.tables.columns import (
     joined,
     null_rows,
 )
-from spotgeo_frames.tables.provenance import SOURCE, confirmed
 from spotgeo_frames.tables.match_tables import match_columns, match_dataframe
+from spotgeo_frames.tables.provenance import SOURCE, confirmed
 
 TABLE = pd.DataFrame(
     {
@@ -125,13 +125,13 @@ def test_scoring_columns_is_scoring_tables(truth: list[tuple], predictions: list
         sides.append(table.astype({"x": float, "y": float}))
     sides = [pd.concat([sides[0], sides[1].head(1)]).drop_duplicates(["sequence", "frame", "object"]), sides[1]]
     matches = sf.match(*sides)
-    columns, warning = matched(*(side_columns(sf.Annotations(side)) for side in sides), asked())
+    columns, warning = matched(*(side_columns(sf.Annotations(side)) for side in sides), match_options())
     known, claimed = ({*side["sequence"]} for side in sides)
     assert (warning is None) == (claimed <= known)
     pd.testing.assert_frame_equal(match_dataframe(columns), matches)
     assert match_columns(matches)["outcome"].tolist() == columns["outcome"].tolist()
     summary = sf.summarize(matches)
-    bare, _ = matched(*(side_columns(sf.Annotations(side)) for side in sides), asked(), carried=())
+    bare, _ = matched(*(side_columns(sf.Annotations(side)) for side in sides), match_options(), carried=())
     for row in (metric_columns(summary_sums(columns)), metric_columns(summary_sums(bare))):
         pd.testing.assert_frame_equal(dataframe_of(row), summary, check_dtype=False)
 

@@ -239,13 +239,13 @@ def test_a_file_that_changes_while_its_digest_is_made_has_none(
 ) -> None:
     path = copied(sample, tmp_path, "eager.json")
     table = sf.read_spotgeo(path).objects
-    digest = inputs.sha256
+    digest = provenance.sha256
 
     def slow(*arguments: Any) -> str:
         rewrite(path)
         return digest(*arguments)
 
-    monkeypatch.setattr(inputs, "sha256", slow)
+    monkeypatch.setattr(provenance, "sha256", slow)
     assert inputs_of({"submission": table})[0].sha256 is None
 
 

@@ -74,8 +74,8 @@ def compare(
     baseline: str | None = None,
     exclude: Iterable[int] | Iterable[str] | None = None,
     cluster: str | None = None,
-    seed: int = 0,
     *,
+    seed: int = 0,
     confidence: float = 0.95,
     resamples: int = 10_000,
 ) -> Comparison:

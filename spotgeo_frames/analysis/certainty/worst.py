@@ -84,6 +84,7 @@ def worst_slices(
     min_sequences: int = 10,
     rate: float = 0.05,
     bins: int = 4,
+    *,
     confidence: float = 0.95,
     seed: int = 0,
 ) -> pd.DataFrame:

@@ -25,10 +25,8 @@ from ...tables import table_kinds
 COLUMNS = ["truth_category", "predicted_category"]
 
 
-@table_kinds.same_kind_as("result")
-def confusion(
-    result: AveragePrecision, threshold: float = 0.5, *, score_threshold: float | None = None
-) -> pd.DataFrame:
+@table_kinds.same_kind_as("x")
+def confusion(x: AveragePrecision, threshold: float = 0.5, *, score_threshold: float | None = None) -> pd.DataFrame:
     """Counts how often truths of each category are detected as each category, or not at all.
 
     Detections choose truths of whatever category, the highest score first: the most similar truth that no other
@@ -36,7 +34,7 @@ def confusion(
 
     Parameters
     ----------
-    result
+    x
         What `average_precision` returned, of boxes or poses with a `category` on both sides.
     threshold
         The least similarity of a match, above 0 and at most 1.
@@ -46,16 +44,16 @@ def confusion(
 
     Returns
     -------
-    DataFrame (of the kind that `result` has) with one row for each pair of categories: `truth_category`,
+    DataFrame (of the kind that `x` has) with one row for each pair of categories: `truth_category`,
     `predicted_category` and `count`, 0 where there are none. A null stands for background: missed truths have no
     predicted category, and false alarms have no true one. The counts of a `truth_category` add up to its truths, those
     of a `predicted_category` to its detections. Ignored truths such as crowds count nowhere, nor do detections that are
-    matched with them, or that are beyond the most of a frame and category in `result`; the notes (`attrs`) say how
+    matched with them, or that are beyond the most of a frame and category in `x`; the notes (`attrs`) say how
     many. To make the square table, pivot it as in the example; background comes first there.
 
     Raises
     ------
-    InputError: `result` is nothing that `average_precision` returned, or a side has no categories.
+    InputError: `x` is nothing that `average_precision` returned, or a side has no categories.
     ValueError: `threshold` or `score_threshold` is no number, or `threshold` is out of range.
 
     Examples
@@ -76,7 +74,7 @@ def confusion(
     >>> square.loc["dog"].tolist()
     [1, 1, 1]
     """
-    matched = _checked(result, threshold, score_threshold)
+    matched = _checked(x, threshold, score_threshold)
     detections, scope = matched.detections, matched.scopes["all"]
     enough = np.ones(len(detections.row), bool) if score_threshold is None else detections.score >= score_threshold
     pairs = _pairs(matched, threshold, enough)
@@ -96,17 +94,17 @@ def confusion(
     return _long(counts, matched, {"threshold": float(threshold), "explained": n_explained})
 
 
-def _checked(result: object, threshold: float, score_threshold: float | None) -> Matched:
+def _checked(x: object, threshold: float, score_threshold: float | None) -> Matched:
     """The matches of a result that has categories; raises as `confusion` does."""
-    if not isinstance(result, AveragePrecision):
-        raise InputError(f"confusion: result is a {type(result).__name__}; give what average_precision() returned")
-    if not result.matched.detections.has_categories:
+    if not isinstance(x, AveragePrecision):
+        raise InputError(f"confusion: x is a {type(x).__name__}; give what average_precision() returned")
+    if not x.matched.detections.has_categories:
         raise InputError("confusion: there are no categories; truth and predictions need a column category")
     if not isinstance(threshold, Real) or not 0 < threshold <= 1:
         raise ValueError(f"threshold is {threshold!r}; a similarity above 0 and at most 1 is needed")
     if score_threshold is not None and (not isinstance(score_threshold, Real) or np.isnan(score_threshold)):
         raise ValueError(f"score_threshold is {score_threshold!r}; a number is needed")
-    return result.matched
+    return x.matched
 
 
 def _pairs(matched: Matched, threshold: float, enough: np.ndarray) -> Pairs:

@@ -41,9 +41,9 @@ def error_costs(
     x
         The table that `diagnose` returned, or rows of it; or what `track`, `pose` or `average_precision` returned.
     similarity, tau, identity, distance
-        The words of `track`, and `identity` also of `pose`. Needed only where the result has lost its notes, as one of
-        polars has; a similarity or distance that is a function is needed always. `tau` is in pixels or in the unit of
-        `distance`, and without notes `identity` is "object".
+        The options of `track`, and `identity` also of `pose`. Needed only where the result has lost its notes, as one
+        of polars has; a similarity or distance that is a function is needed always. `tau` is in pixels or in the unit
+        of `distance`, and without notes `identity` is "object".
 
     Returns
     -------

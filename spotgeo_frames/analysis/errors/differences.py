@@ -15,7 +15,7 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from ...geometries import Measure, Rows
-from ...matching import Compared, Rule, alignment, asked_of_matches, matcher, noted_rule
+from ...matching import Compared, Rule, alignment, matcher, noted_rule, options_of_matches
 from ...scoring import row_counts
 from ...support import InputError, arrays
 from ...tables import Annotations, Table, as_numbers, checks, messages, schema, sides_of, table_kinds
@@ -43,7 +43,7 @@ def changes(
     before, after
         The match tables of the two submissions, made by the same rule.
     tau, similarity, threshold, sigmas, distance
-        The rule of the tables, in the words of `match`. Needed only where the tables have lost their notes; a
+        The rule of the tables, by the options of `match`. Needed only where the tables have lost their notes; a
         similarity or distance that is a function is needed always.
 
     Returns
@@ -90,9 +90,9 @@ def changes(
     if problems:
         raise InputError(problems)
     first, second = tables.values()
-    words = asked_of_matches(tau, None, similarity, threshold, sigmas, distance)
+    options = options_of_matches(tau, None, similarity, threshold, sigmas, distance)
     noted = "before" if noted_rule.rule_notes(first) else "after"  # either may have lost its notes in another library
-    rule = noted_rule.noted_rule(tables[noted], words, name=f"changes: {noted}")
+    rule = noted_rule.noted_rule(tables[noted], options, name=f"changes: {noted}")
     for name, table in tables.items():
         noted_rule.check_measured(table, rule, f"changes: {name}")
         row_counts.warn_of_doubled(table, f"changes: {name}")

@@ -35,9 +35,9 @@ from ...matching import (
     Pairs,
     Rule,
     alignment,
-    asked_of_matches,
     assignment,
     noted_rule,
+    options_of_matches,
     same_category,
 )
 from ...scoring import AveragePrecision, row_counts, shown_position
@@ -109,7 +109,7 @@ def diagnose(
         For a table by similarity: the least similarity of a miss and a false alarm that are taken for one mislocated
         object; 0.1 by default, above 0 and at most the threshold.
     similarity, threshold, sigmas
-        The rule of a table by similarity, in the words of `match`. Needed only where the table has lost its notes; a
+        The rule of a table by similarity, by the options of `match`. Needed only where the table has lost its notes; a
         similarity that is a function is needed always. Of average precision only `threshold` is asked for, one of those
         that it is the mean over: the lowest by default, which is 0.5 unless `thresholds` said otherwise.
     distance
@@ -184,7 +184,7 @@ def diagnose(
     if schema.is_of_precision(table.columns):
         raise InputError("diagnose: give what average_precision() returned, instead of its matches")
     row_counts.warn_of_doubled(table, "diagnose")
-    rule = noted_rule.noted_rule(table, asked_of_matches(tau, None, similarity, threshold, sigmas, distance))
+    rule = noted_rule.noted_rule(table, options_of_matches(tau, None, similarity, threshold, sigmas, distance))
     farthest, notes = _farthest(rule, reach, least_similarity)
     kinds = kinds_of_errors(table, rule, farthest)
     possible = possible_kinds(table)
@@ -270,9 +270,9 @@ def _check_least(least: float, most: float) -> None:
         )
 
 
-def _check_left_out(**words: object) -> None:
-    """Raises ValueError if a word is given that average precision has already."""
-    given = [name for name, value in words.items() if value is not None]
+def _check_left_out(**options: object) -> None:
+    """Raises ValueError if an option is given that average precision has already."""
+    given = [name for name, value in options.items() if value is not None]
     if given:
         raise ValueError(f"{given[0]} does not go with what average_precision() returned; leave it out")
 

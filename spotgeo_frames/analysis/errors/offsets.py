@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from ...geometries import POINTS, Geometry, Measure, Rows, built_in_geometry, geometry_of, sides_of_matches
-from ...matching import Compared, Rule, alignment, asked_of_matches, layout, matcher, noted_rule
+from ...matching import Compared, Rule, alignment, layout, matcher, noted_rule, options_of_matches
 from ...scoring import Groups, NamedSums, match_sums, one_sided, registry, row_counts, sequence_sums, summary_of
 from ...support import InputError, arrays, pandas_tables
 from ...tables import Annotations, By, Table, check_coordinates, checks, match_dataframe, schema, sides_of, table_kinds
@@ -65,8 +65,8 @@ def bias(
     confidence
         The share of intervals that contain the true offset, between 0 and 1.
     tau, epsilon, similarity, threshold, sigmas, distance
-        The rule to match again with, in the words of `match`. Needed only where the match table has lost its own, as a
-        table of polars has; a similarity or distance that is a function is needed always.
+        The rule to match again with, by the options of `match`. Needed only where the match table has lost its own, as
+        a table of polars has; a similarity or distance that is a function is needed always.
 
     Returns
     -------
@@ -113,8 +113,8 @@ def bias(
     if not len(table):
         raise InputError("bias: the match table has no rows")
     check_coordinates(table)
-    words = asked_of_matches(tau, epsilon, similarity, threshold, sigmas, distance)
-    rule = noted_rule.noted_rule(table, words, ("tau", "epsilon"))
+    options = options_of_matches(tau, epsilon, similarity, threshold, sigmas, distance)
+    rule = noted_rule.noted_rule(table, options, ("tau", "epsilon"))
     geometry = _geometry(table, rule)
     kind = geometry.offsets
     assert kind is not None  # the geometry of columns knows them

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ...geometries import Measure, centres, geometry_of
-from ...matching import Rule, Words, asked_of_matches, asked_of_tracks, noted_rule, similarity_rule
+from ...matching import MatchOptions, Rule, noted_rule, options_of_matches, similarity_rule, track_options
 from ...support import InputError, pandas_tables, work
 from ...tables import Annotations, MatchSides, arrow, checks, schema, sides_of
 from ...tracking import THRESHOLD, PoseResult, TrackResult, pose, track
@@ -78,33 +78,33 @@ def _rule(table: pd.DataFrame, tau: float | None, similarity: str | Measure | No
     Raises InputError if the rule is not known, ValueError if a word does not agree with the notes of the result.
     """
     if distance is None:
-        words = asked_of_tracks(tau, similarity)
+        options = track_options(tau, similarity)
         if tau is not None and similarity is None:
-            if noted_rule.registered_of(table, words) is not None:
-                return _agreeing(table, words)
-            words = words._replace(similarity="point")
+            if noted_rule.registered_of(table, options) is not None:
+                return _agreeing(table, options)
+            options = options._replace(similarity="point")
     else:  # the notes may know its tau
-        words = asked_of_matches(tau, similarity=similarity, distance=distance)
-    measure, word = (words.similarity, "similarity") if distance is None else ("point", "distance")
+        options = options_of_matches(tau, similarity=similarity, distance=distance)
+    measure, word = (options.similarity, "similarity") if distance is None else ("point", "distance")
     if noted_rule.is_of_poses(table):
         if measure is not None:
             raise ValueError(f"pose() measures joints in head sizes; leave out {word} and tau")
-        return noted_rule.noted_rule(table, words)
+        return noted_rule.noted_rule(table, options)
     if measure is not None:
-        _check_noted(table, {word: similarity_rule(measure, words, THRESHOLD).name, "tau": words.tau}, word)
-    return _noted(table, words)
+        _check_noted(table, {word: similarity_rule(measure, options, THRESHOLD).name, "tau": options.tau}, word)
+    return _noted(table, options)
 
 
-def _agreeing(table: pd.DataFrame, words: Words) -> Rule:
+def _agreeing(table: pd.DataFrame, options: MatchOptions) -> Rule:
     """The rule of a result of a registered geometry, whose tau the notes may have, too."""
-    _check_noted(table, {"tau": words.tau}, "similarity")
-    tau = words.tau if table.attrs.get("tau") is None else None
-    return _noted(table, words._replace(tau=tau))
+    _check_noted(table, {"tau": options.tau}, "similarity")
+    tau = options.tau if table.attrs.get("tau") is None else None
+    return _noted(table, options._replace(tau=tau))
 
 
-def _noted(table: pd.DataFrame, words: Words) -> Rule:
-    """The rule that the notes and the words tell."""
-    return replace(noted_rule.noted_rule(table, words._replace(threshold=THRESHOLD)), by=table.attrs.get("by"))
+def _noted(table: pd.DataFrame, options: MatchOptions) -> Rule:
+    """The rule that the notes and the options tell."""
+    return replace(noted_rule.noted_rule(table, options._replace(threshold=THRESHOLD)), by=table.attrs.get("by"))
 
 
 def _check_noted(table: pd.DataFrame, given: Mapping[str, Any], word: str) -> None:
@@ -166,7 +166,7 @@ def _evaluated(sides: MatchSides, rows: TrackRows, mended: Mended, rule: Rule) -
         again = (
             pose(truth, predictions)
             if rule.by_head_sizes
-            else track(truth, predictions, **rule.words_of_tracks, by=rule.by)
+            else track(truth, predictions, **rule.options_of_tracks, by=rule.by)
         )
     return _numbers(again.summary, again.matches["outcome"].array.codes)
 

@@ -31,7 +31,7 @@ import numpy as np
 import pandas as pd
 
 from ...geometries import Measure, geometry_of
-from ...matching import FrameRule, alignment, asked, asked_with_tracks, matcher, rule_of_tables
+from ...matching import FrameRule, alignment, match_options, matcher, options_with_tracks, rule_of_tables
 from ...support import InputError, pandas_tables
 from ...tables import Annotations, Table, as_annotations, match_dataframe, table_kinds
 from ..thresholds import rule_with_identities
@@ -87,7 +87,7 @@ def check(
         Annotations, or tables of objects, boxes or keypoints: `sequence`, `frame`, `object`, `x`, `y` in pixels, and
         the columns that the rule needs.
     tau, epsilon, similarity, threshold, sigmas, distance, unit
-        The rule to match by, in the words of `match`. Without any, points and joints are matched by distance with tau
+        The rule to match by, by the options of `match`. Without any, points and joints are matched by distance with tau
         10 and epsilon 3 (px), and boxes from an IoU of 0.5 on. With a `distance` of yours, unless its `unit` is
         "px", the mistakes that are told by pixels are not searched for: a mean offset, sizes a pixel off, and objects
         listed twice.
@@ -107,7 +107,7 @@ def check(
 
     Raises
     ------
-    InputError: a table lacks a column or has invalid values, the words do not fit the tables, or `sequence` is of
+    InputError: a table lacks a column or has invalid values, the options do not fit the tables, or `sequence` is of
         different types on the two sides.
     ValueError: a word of the rule is out of range or does not fit another.
 
@@ -119,18 +119,20 @@ def check(
     >>> sf.check(truth, swapped)["suspicion"].tolist()
     ['x and y are swapped']
     """
-    words = (asked_with_tracks if tracks else asked)(tau, epsilon, similarity, threshold, sigmas, distance, unit)
+    options = (options_with_tracks if tracks else match_options)(
+        tau, epsilon, similarity, threshold, sigmas, distance, unit
+    )
     known, found = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
     alignment.check_frame_rule(frames)
-    rule = (rule_with_identities if tracks else rule_of_tables)(words, known, Annotations(found.objects))
+    rule = (rule_with_identities if tracks else rule_of_tables)(options, known, Annotations(found.objects))
     if len(known.objects) and len(found.objects) and known.objects["sequence"].dtype != found.objects["sequence"].dtype:
         kinds = [side.objects["sequence"].dtype for side in (found, known)]
         raise InputError(
             f"check: column sequence is {kinds[0]} in the predictions and {kinds[1]} in the truth; make them the same"
         )
-    claims = (alignment.labelled_only(known, found)[0] if frames == "labelled" else found).objects
-    case = Case(known, claims, rule, tracks, score(known, claims, rule))
-    searched = len(known.objects) and len(claims)
+    predictions = (alignment.labelled_only(known, found)[0] if frames == "labelled" else found).objects
+    case = Case(known, predictions, rule, tracks, score(known, predictions, rule))
+    searched = len(known.objects) and len(predictions)
     suspicions = list(corrected_mistakes(case)) if searched else []
     # Wrong coordinates, wrong numbering and an exchange also show the signs of the mistakes further down.
     for sign in (nothing_shared, exchanged, no_class_shared):
@@ -152,7 +154,7 @@ def _small_signs(case: Case) -> Iterator[Suspicion]:
     rule, now = case.rule, case.now
     # Of a caller's distance, only its unit tells whether x and y are pixels.
     in_pixels = not rule.own_distance or rule.unit == "px"
-    if in_pixels and now.f1 >= GAIN and geometry_of(case.claims).can_move:
+    if in_pixels and now.f1 >= GAIN and geometry_of(case.predictions).can_move:
         matches = match_dataframe(matcher.counted_table(now.counting, now.pairs, rule))
         yield from list(larger(case, matches)) or list(late(case)) or offset(case, matches)
     if in_pixels:

@@ -45,7 +45,7 @@ class Correction(NamedTuple):
     suspicion: str
     advice: str
     truth: Annotations
-    claims: pd.DataFrame
+    predictions: pd.DataFrame
     least_gain: float = GAIN
     fitted: bool = False
 
@@ -54,32 +54,32 @@ class Correction(NamedTuple):
 Corrections = Callable[[Annotations, pd.DataFrame, float], Iterator[Correction]]
 
 
-def of_places(truth: Annotations, claims: pd.DataFrame, reach: float) -> Iterator[Correction]:
+def of_places(truth: Annotations, predictions: pd.DataFrame, reach: float) -> Iterator[Correction]:
     """Coordinates and sizes that mean something else than pixels from the top left."""
-    geometry = geometry_of(claims)
+    geometry = geometry_of(predictions)
     for suspicion, advice, corrected in geometry.slips:
-        yield Correction(suspicion, advice, truth, corrected(claims))
+        yield Correction(suspicion, advice, truth, corrected(predictions))
     if not geometry.can_move:
         return
     sizes = dict(zip("xy", geometry.columns[2:], strict=False))
     for axis, edge in (("x", "right"), ("y", "bottom")):
-        total = _mirror(truth.objects, claims, axis, reach)
+        total = _mirror(truth.objects, predictions, axis, reach)
         if total is not None:
-            size = claims[sizes[axis]] if sizes else 0.0
+            size = predictions[sizes[axis]] if sizes else 0.0
             advice = f"count {axis} from the other edge: {axis} = {total:g} - {axis}" + (" - its size" if sizes else "")
-            mirrored = claims.assign(**{axis: total - claims[axis] - size})
+            mirrored = predictions.assign(**{axis: total - predictions[axis] - size})
             yield Correction(f"{axis} is counted from the {edge} edge", advice, truth, mirrored)
     for factor, suspicion in ((2.0, "coordinates are halved"), (0.5, "coordinates are doubled")):
         advice = f"give pixels of the full image: multiply x and y by {factor:g}"
-        yield Correction(suspicion, advice, truth, _scaled(claims, factor, factor))
-    if np.abs(claims[["x", "y"]].to_numpy()).max() <= MOST_NORMALISED:
-        yield from _normalised(truth, claims)
+        yield Correction(suspicion, advice, truth, _scaled(predictions, factor, factor))
+    if np.abs(predictions[["x", "y"]].to_numpy()).max() <= MOST_NORMALISED:
+        yield from _normalised(truth, predictions)
 
 
-def _normalised(truth: Annotations, claims: pd.DataFrame) -> Iterator[Correction]:
+def _normalised(truth: Annotations, predictions: pd.DataFrame) -> Iterator[Correction]:
     """Coordinates from 0 to 1, alone or together with another form of boxes, such as that of YOLO."""
-    forms = [(f", and {suspicion}", form(claims)) for suspicion, _, form in geometry_of(claims).forms]
-    for also, corrected in [("", claims), *forms]:
+    forms = [(f", and {suspicion}", form(predictions)) for suspicion, _, form in geometry_of(predictions).forms]
+    for also, corrected in [("", predictions), *forms]:
         sizes = _image_sizes(truth, corrected)
         if sizes is not None:
             by = (f" ({size:g})" if isinstance(size, float) else "" for size in sizes)
@@ -87,25 +87,25 @@ def _normalised(truth: Annotations, claims: pd.DataFrame) -> Iterator[Correction
             yield Correction(f"coordinates are normalised to 0 to 1{also}", advice, truth, _scaled(corrected, *sizes))
 
 
-def _scaled(claims: pd.DataFrame, width: Any, height: Any) -> pd.DataFrame:
+def _scaled(predictions: pd.DataFrame, width: Any, height: Any) -> pd.DataFrame:
     """The objects with x and w multiplied by one factor, y and h by another."""
-    factors = zip(geometry_of(claims).columns, (width, height) * 2, strict=False)
-    return claims.assign(**{column: claims[column] * factor for column, factor in factors})
+    factors = zip(geometry_of(predictions).columns, (width, height) * 2, strict=False)
+    return predictions.assign(**{column: predictions[column] * factor for column, factor in factors})
 
 
-def _image_sizes(truth: Annotations, claims: pd.DataFrame) -> tuple[Any, Any] | None:
+def _image_sizes(truth: Annotations, predictions: pd.DataFrame) -> tuple[Any, Any] | None:
     """The width and height (px) of the images: those of the frames, or else what maps most predictions onto truths."""
     if truth.frames is not None and {"width", "height"} <= {*truth.frames}:
         frames = truth.frames[[*schema.FRAME_KEY, "width", "height"]]
-        of_claims = (
-            claims[schema.FRAME_KEY]
+        of_predictions = (
+            predictions[schema.FRAME_KEY]
             .merge(frames, how="left", on=schema.FRAME_KEY)[["width", "height"]]
             .to_numpy(np.float64)
         )
-        if not np.isnan(of_claims).any():
-            return of_claims[:, 0], of_claims[:, 1]
+        if not np.isnan(of_predictions).any():
+            return of_predictions[:, 0], of_predictions[:, 1]
     scales = []
-    for true, claimed in zip(*_all_pairs(truth.objects, claims.head(SCALED_BY)), strict=True):
+    for true, claimed in zip(*_all_pairs(truth.objects, predictions.head(SCALED_BY)), strict=True):
         positive = (true > 0) & (claimed > 0)
         logarithm = _most_frequent(arrays.log(true[positive]) - arrays.log(claimed[positive]), SAME_SCALE)
         if logarithm is None or logarithm > math.log(schema.LARGEST_COORDINATE):  # no picture is as large
@@ -114,22 +114,22 @@ def _image_sizes(truth: Annotations, claims: pd.DataFrame) -> tuple[Any, Any] | 
     return scales[0], scales[1]
 
 
-def _all_pairs(truth: pd.DataFrame, claims: pd.DataFrame) -> tuple[list[np.ndarray], list[np.ndarray]]:
+def _all_pairs(truth: pd.DataFrame, predictions: pd.DataFrame) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """The x and y of the truth, and those of the prediction, of all pairs of a frame (or of its joint)."""
-    aligned = alignment.align(Annotations(truth), Annotations(claims), "union", may_be_disjoint=True)
+    aligned = alignment.align(Annotations(truth), Annotations(predictions), "union", may_be_disjoint=True)
     pairs = Rule("distance", np.inf).near_pairs(aligned)
     true, claimed = ([*centres(side.table)] for side in (aligned.truth, aligned.predictions))
     return [values[pairs.truth] for values in true], [values[pairs.prediction] for values in claimed]
 
 
-def _mirror(truth: pd.DataFrame, claims: pd.DataFrame, axis: str, reach: float) -> float | None:
+def _mirror(truth: pd.DataFrame, predictions: pd.DataFrame, axis: str, reach: float) -> float | None:
     """The most frequent sum of a true and a predicted coordinate (px) of pairs that agree along the other axis.
 
     Returns None where there are no such pairs.
     """
     here, other = (0, 1) if axis == "x" else (1, 0)
     sides = []
-    for side in (truth, claims):
+    for side in (truth, predictions):
         places = centres(side)
         columns = [*schema.frame_columns(side), "object"]
         sides.append(Annotations(side[columns].assign(x=places[other], y=0.0, value=places[here])))
@@ -153,26 +153,26 @@ def _most_frequent(values: np.ndarray, width: float) -> float | None:
     return float(np.median(values[near if near.any() else bins == fullest]))
 
 
-def of_numbers(truth: Annotations, claims: pd.DataFrame, reach: float) -> Iterator[Correction]:
+def of_numbers(truth: Annotations, predictions: pd.DataFrame, reach: float) -> Iterator[Correction]:
     """Frames, sequences or categories that are numbered from 0 instead of 1, or the other way round."""
     for column in ("frame", "sequence", "category"):
-        if column not in truth.objects or column not in claims:
+        if column not in truth.objects or column not in predictions:
             continue
-        numbers = checks.decoded(claims[column])
+        numbers = checks.decoded(predictions[column])
         if pd.api.types.is_any_real_numeric_dtype(numbers.dtype):
             for step, wrong in ((1, "low"), (-1, "high")):
                 suspicion = f"{PLURALS[column]} are numbered too {wrong} by 1"
                 advice = f"count {PLURALS[column]} as the truth does: {column} = {column} {'+' if step > 0 else '-'} 1"
-                yield Correction(suspicion, advice, truth, claims.assign(**{column: numbers + step}))
+                yield Correction(suspicion, advice, truth, predictions.assign(**{column: numbers + step}))
 
 
-def of_first_frames(truth: Annotations, claims: pd.DataFrame, reach: float) -> Iterator[Correction]:
+def of_first_frames(truth: Annotations, predictions: pd.DataFrame, reach: float) -> Iterator[Correction]:
     """Frames that begin at another number than the truth's, by more than 1."""
-    for shift in _frame_shifts(truth.objects, claims) - {-1, 0, 1}:
-        yield with_frames_shifted(truth, claims, shift)
+    for shift in _frame_shifts(truth.objects, predictions) - {-1, 0, 1}:
+        yield with_frames_shifted(truth, predictions, shift)
 
 
-def of_frames_beyond(truth: Annotations, claims: pd.DataFrame, reach: float) -> Iterator[Correction]:
+def of_frames_beyond(truth: Annotations, predictions: pd.DataFrame, reach: float) -> Iterator[Correction]:
     """Predictions in frames that the truth's frames table does not have, while a shift brings all into its frames.
 
     Objects may move so little from frame to frame that F1 hardly tells, but nobody sees a frame that does not exist.
@@ -180,41 +180,45 @@ def of_frames_beyond(truth: Annotations, claims: pd.DataFrame, reach: float) -> 
     if truth.frames is None:
         return
     listed = truth.frames.groupby("sequence")["frame"].agg(["min", "max"])
-    of_claims = claims[claims["sequence"].isin(listed.index)].groupby("sequence")["frame"].agg(["min", "max"])
-    listed = listed.reindex(of_claims.index)
+    of_predictions = (
+        predictions[predictions["sequence"].isin(listed.index)].groupby("sequence")["frame"].agg(["min", "max"])
+    )
+    listed = listed.reindex(of_predictions.index)
 
     def inside(shift: int) -> bool:
-        moved = of_claims + shift
+        moved = of_predictions + shift
         return bool((moved["min"] >= listed["min"]).all() and (moved["max"] <= listed["max"]).all())
 
     if not inside(0):
-        for shift in sorted(_frame_shifts(truth.objects, claims) | {-1, 1}, key=lambda shift: (abs(shift), -shift)):
+        for shift in sorted(
+            _frame_shifts(truth.objects, predictions) | {-1, 1}, key=lambda shift: (abs(shift), -shift)
+        ):
             if inside(shift):
-                yield with_frames_shifted(truth, claims, shift)._replace(least_gain=0.0)
+                yield with_frames_shifted(truth, predictions, shift)._replace(least_gain=0.0)
                 return
 
 
-def _frame_shifts(truth: pd.DataFrame, claims: pd.DataFrame) -> set[int]:
+def _frame_shifts(truth: pd.DataFrame, predictions: pd.DataFrame) -> set[int]:
     """How much later the truth's frames begin, and end, in the median sequence that both sides have, and in all."""
-    ends = [side.groupby("sequence")["frame"].agg(["min", "max"]) for side in (truth, claims)]
+    ends = [side.groupby("sequence")["frame"].agg(["min", "max"]) for side in (truth, predictions)]
     later = (ends[0] - ends[1]).dropna()
     firsts, lasts = ([of_side[end] for of_side in ends] for end in ("min", "max"))
     in_all = firsts[0].min() - firsts[1].min(), lasts[0].max() - lasts[1].max()
     return {int(value) for value in (*later.median(), *in_all)} if len(later) else set()
 
 
-def with_frames_shifted(truth: Annotations, claims: pd.DataFrame, shift: int) -> Correction:
+def with_frames_shifted(truth: Annotations, predictions: pd.DataFrame, shift: int) -> Correction:
     """The predictions with all frames numbered later by `shift`."""
     suspicion = f"frames are numbered too {'low' if shift > 0 else 'high'} by {abs(shift):,}"
     advice = f"count frames as the truth does: frame = frame {'+' if shift > 0 else '-'} {abs(shift)}"
-    return Correction(suspicion, advice, truth, claims.assign(frame=claims["frame"] + shift))
+    return Correction(suspicion, advice, truth, predictions.assign(frame=predictions["frame"] + shift))
 
 
-def of_joints(truth: Annotations, claims: pd.DataFrame, reach: float) -> Iterator[Correction]:
+def of_joints(truth: Annotations, predictions: pd.DataFrame, reach: float) -> Iterator[Correction]:
     """Joints that go by the name of another one: of the other side of the body, or of the next in the order."""
-    if "joint" not in truth.objects or "joint" not in claims:
+    if "joint" not in truth.objects or "joint" not in predictions:
         return
-    names = pd.unique(pd.concat([truth.objects["joint"], claims["joint"]])).tolist()
+    names = pd.unique(pd.concat([truth.objects["joint"], predictions["joint"]])).tolist()
     for suspicion, renamed in (
         ("left and right joints are swapped", _other_sides(names)),
         *(("the order of joints is shifted by 1", shifted) for shifted in _shifted(names)),
@@ -222,7 +226,7 @@ def of_joints(truth: Annotations, claims: pd.DataFrame, reach: float) -> Iterato
         changed = [name for name in names if renamed[name] != name]
         if changed:
             advice = f"name joints as the truth does: what is called {changed[0]} is {renamed[changed[0]]}, and so on"
-            yield Correction(suspicion, advice, truth, with_names(claims, "joint", renamed))
+            yield Correction(suspicion, advice, truth, with_names(predictions, "joint", renamed))
 
 
 def _other_sides(names: list[Any]) -> dict[Any, Any]:
@@ -245,12 +249,12 @@ def _shifted(names: list[Any]) -> Iterator[dict[Any, Any]]:
         yield {name: before for before, name in following.items()}
 
 
-def of_visibility(truth: Annotations, claims: pd.DataFrame, reach: float) -> Iterator[Correction]:
+def of_visibility(truth: Annotations, predictions: pd.DataFrame, reach: float) -> Iterator[Correction]:
     """Absent joints that count because they are written as 0, 0; joints with a place that count as absent.
 
     True joints at 0, 0 and a visibility below 0 are mistakes whatever they cost. Otherwise it may be as intended.
     """
-    for side, objects in (("truth", truth.objects), ("predictions", claims)):
+    for side, objects in (("truth", truth.objects), ("predictions", predictions)):
         if "joint" not in objects:
             return
         labelled = labelled_joints(objects)
@@ -263,17 +267,17 @@ def of_visibility(truth: Annotations, claims: pd.DataFrame, reach: float) -> Ite
             if wrong.sum() >= LEAST_MISREAD * len(objects) and wrong.any():
                 told = f"{advice}: this is so for {wrong.sum():,} of {len(objects):,} joints of the {side}"
                 anew = objects.assign(visibility=np.where(labelled ^ wrong, 1, 0))
-                sides = (truth._replace(objects=anew), claims) if side == "truth" else (truth, anew)
+                sides = (truth._replace(objects=anew), predictions) if side == "truth" else (truth, anew)
                 suspicion = f"visibility is misread in the {side}: {problem}"
                 yield Correction(suspicion, told, *sides, ANY_GAIN if sure else LEAST_MISREAD)
 
 
-def of_names(truth: Annotations, claims: pd.DataFrame, reach: float) -> Iterator[Correction]:
+def of_names(truth: Annotations, predictions: pd.DataFrame, reach: float) -> Iterator[Correction]:
     """Categories and joints that the truth has in other case or without the spaces around them."""
     for column in ("category", "joint"):
-        if column not in truth.objects or column not in claims:
+        if column not in truth.objects or column not in predictions:
             continue
-        known, claimed = (pd.unique(checks.decoded(side[column])).tolist() for side in (truth.objects, claims))
+        known, claimed = (pd.unique(checks.decoded(side[column])).tolist() for side in (truth.objects, predictions))
         if not all(isinstance(name, str) for name in known):
             continue
         plain = {name.strip().casefold(): name for name in known}
@@ -282,11 +286,11 @@ def of_names(truth: Annotations, claims: pd.DataFrame, reach: float) -> Iterator
         if wrong and len(plain) == len(known):
             advice = f"write names as the truth does: {wrong[0]!r} is {renamed[wrong[0]]!r} there"
             suspicion = f"{PLURALS[column]} are named with other case or spaces"
-            corrected = with_names(claims, column, {name: renamed[name] for name in wrong})
+            corrected = with_names(predictions, column, {name: renamed[name] for name in wrong})
             yield Correction(suspicion, advice, truth, corrected, ANY_GAIN)
 
 
-def with_names(claims: pd.DataFrame, column: str, names: Mapping[Any, Any]) -> pd.DataFrame:
+def with_names(predictions: pd.DataFrame, column: str, names: Mapping[Any, Any]) -> pd.DataFrame:
     """The predictions with other names in a column."""
-    values = checks.decoded(claims[column])
-    return claims.assign(**{column: values.map(lambda name: names.get(name, name)).astype(values.dtype)})
+    values = checks.decoded(predictions[column])
+    return predictions.assign(**{column: values.map(lambda name: names.get(name, name)).astype(values.dtype)})

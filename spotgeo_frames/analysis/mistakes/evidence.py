@@ -91,19 +91,19 @@ def places_of(objects: pd.DataFrame, truth: pd.DataFrame) -> pd.DataFrame:
     return one[[*schema.FRAME_KEY, *kept]].assign(x=x, y=y).reset_index(drop=True)
 
 
-def sampled(claims: pd.DataFrame, n_compared: float) -> pd.DataFrame:
+def sampled(predictions: pd.DataFrame, n_compared: float) -> pd.DataFrame:
     """Predictions spread over all of them; each is compared with `n_compared` truths. Their `weight` adds up to all."""
     n = int(max(1, min(VOTERS, MOST_PAIRS / max(n_compared, 1.0))))
-    step = max(1, len(claims) // n)
-    voters = claims.iloc[::step]
-    return voters.assign(weight=len(claims) / max(len(voters), 1))
+    step = max(1, len(predictions) // n)
+    voters = predictions.iloc[::step]
+    return voters.assign(weight=len(predictions) / max(len(voters), 1))
 
 
-def frame_pairs(truth: pd.DataFrame, claims: pd.DataFrame) -> FramePairs:
+def frame_pairs(truth: pd.DataFrame, predictions: pd.DataFrame) -> FramePairs:
     """All pairs of a truth and a sampled prediction of its frame; both sides are `places_of` objects."""
     _, first = arrays.grouped(arrays.row_keys(truth, schema.FRAME_KEY))
     n_frames = truth.iloc[first].groupby("sequence").size()
-    voters = sampled(claims, len(truth) / max(len(first), 1))
+    voters = sampled(predictions, len(truth) / max(len(first), 1))
     pairs = voters.merge(truth, on=schema.FRAME_KEY, suffixes=("_claimed", "_true"))
     weight = pairs["weight"].to_numpy() / n_frames.reindex(pairs["sequence"]).to_numpy(np.float64)
     true, claimed = (pairs[[f"x_{side}", f"y_{side}"]].to_numpy(np.float64) for side in ("true", "claimed"))
@@ -130,14 +130,14 @@ def fullest(values: np.ndarray, weight: np.ndarray, width: float) -> Peak | None
     return Peak(np.median(values[inside], axis=0), float(votes[best]), float(n_next))
 
 
-def frame_votes(truth: pd.DataFrame, claims: pd.DataFrame, reach: float) -> tuple[pd.DataFrame, pd.DataFrame]:
+def frame_votes(truth: pd.DataFrame, predictions: pd.DataFrame, reach: float) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Compares sampled predictions with the truths of all frames of their sequence, up to `reach` px away.
 
     For each count of frames that a prediction may be late by, `later`, in order: how many objects are near a truth
     then, `n_objects`, and the median `distance` (px) from it. The second table has both for each `sequence`.
     """
     frames = truth.groupby("sequence")["frame"].nunique()
-    voters = sampled(claims, len(truth) / max(len(frames), 1))
+    voters = sampled(predictions, len(truth) / max(len(frames), 1))
     pairs = near(truth.assign(frame=0), voters.assign(frame=0), reach)
     of_truth, of_voter = truth.iloc[pairs[0]], voters.iloc[pairs[1]]
     later = of_truth["frame"].to_numpy() - of_voter["frame"].to_numpy()
@@ -157,9 +157,9 @@ def frame_votes(truth: pd.DataFrame, claims: pd.DataFrame, reach: float) -> tupl
     return of_all, of_sequences
 
 
-def near(truth: pd.DataFrame, claims: pd.DataFrame, reach: float) -> tuple[np.ndarray, np.ndarray]:
+def near(truth: pd.DataFrame, predictions: pd.DataFrame, reach: float) -> tuple[np.ndarray, np.ndarray]:
     """The rows of the pairs that are at most `reach` px apart, of the frame that both sides have."""
-    sides = [side[[*schema.FRAME_KEY, "x", "y"]].assign(object=np.arange(len(side))) for side in (truth, claims)]
+    sides = [side[[*schema.FRAME_KEY, "x", "y"]].assign(object=np.arange(len(side))) for side in (truth, predictions)]
     aligned = alignment.align(Annotations(sides[0]), Annotations(sides[1]), "union", may_be_disjoint=True)
     pairs = Rule("distance", reach).near_pairs(aligned)
     return aligned.truth.table["object"][pairs.truth], aligned.predictions.table["object"][pairs.prediction]

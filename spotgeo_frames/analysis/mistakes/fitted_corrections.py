@@ -39,20 +39,20 @@ HITS = 0.6
 SAME_STEP = 0.8
 
 
-def of_offsets_and_scales(truth: Annotations, claims: pd.DataFrame, reach: float) -> Iterator[Correction]:
+def of_offsets_and_scales(truth: Annotations, predictions: pd.DataFrame, reach: float) -> Iterator[Correction]:
     """Coordinates that are off by the same, or are multiplied by a factor."""
-    if not geometry_of(claims).can_move:
+    if not geometry_of(predictions).can_move:
         return
-    pairs = frame_pairs(*_places(truth, claims))
+    pairs = frame_pairs(*_places(truth, predictions))
     peak = fullest(pairs.claimed - pairs.true, pairs.weight, reach)
     if peak is not None and peak.is_clear and np.hypot(*peak.place) > LEAST_OFF:
         dx, dy = peak.place
         advice = f"predictions lie {dx:+.1f} px in x and {dy:+.1f} px in y from the truth: subtract that"
-        corrected = claims.assign(x=claims["x"] - dx, y=claims["y"] - dy)
+        corrected = predictions.assign(x=predictions["x"] - dx, y=predictions["y"] - dy)
         yield Correction(f"coordinates are {np.hypot(dx, dy):.1f} px off", advice, truth, corrected, fitted=True)
     factors = _factors(pairs, reach)
     if factors is not None:
-        yield scaled_by(truth, claims, factors)
+        yield scaled_by(truth, predictions, factors)
 
 
 def _factors(pairs: FramePairs, reach: float) -> np.ndarray | None:
@@ -72,7 +72,7 @@ def _factors(pairs: FramePairs, reach: float) -> np.ndarray | None:
     return factors if np.isfinite(factors).all() and (factors > 0).all() else None
 
 
-def scaled_by(truth: Annotations, claims: pd.DataFrame, factors: np.ndarray) -> Correction:
+def scaled_by(truth: Annotations, predictions: pd.DataFrame, factors: np.ndarray) -> Correction:
     """The correction of x, and w, and of y, and h, that are multiplied by two factors."""
     if abs(factors[0] / factors[1] - 1) < SAME_FACTOR:
         factors = np.full(2, np.sqrt(factors[0] * factors[1]))
@@ -80,7 +80,9 @@ def scaled_by(truth: Annotations, claims: pd.DataFrame, factors: np.ndarray) -> 
     else:
         suspicion = f"coordinates are scaled by {_told(factors[0])} in x and by {_told(factors[1])} in y"
     of_columns = dict(zip("xywh", [*factors, *factors], strict=True))
-    corrected = claims.assign(**{name: claims[name] / of_columns[name] for name in geometry_of(claims).columns})
+    corrected = predictions.assign(
+        **{name: predictions[name] / of_columns[name] for name in geometry_of(predictions).columns}
+    )
     advice = f"give pixels of the truth's images: divide x by {factors[0]:.4g} and y by {factors[1]:.4g}"
     return Correction(suspicion, advice, truth, corrected, fitted=True)
 
@@ -90,27 +92,27 @@ def _told(factor: float) -> str:
     return f"{factor:.3g}" if abs(factor - 1) >= 0.02 else f"{factor:.4f}"
 
 
-def of_frame_shifts(truth: Annotations, claims: pd.DataFrame, reach: float) -> Iterator[Correction]:
+def of_frame_shifts(truth: Annotations, predictions: pd.DataFrame, reach: float) -> Iterator[Correction]:
     """Frames that are numbered too low or too high by two or more."""
-    votes = frame_votes(*_places(truth, claims), reach)[0].set_index("later")
+    votes = frame_votes(*_places(truth, predictions), reach)[0].set_index("later")
     n_objects = votes["n_objects"]
     if not len(votes) or n_objects.max() <= n_objects[n_objects.index == 0].sum():
         return
     shifts = votes["distance"][n_objects >= 0.9 * n_objects.max()].idxmin(), n_objects.idxmax()
     for shift in dict.fromkeys(map(int, shifts)):
         if abs(shift) > 1:
-            yield with_frames_shifted(truth, claims, shift)
+            yield with_frames_shifted(truth, predictions, shift)
 
 
-def of_sequences(truth: Annotations, claims: pd.DataFrame, reach: float) -> Iterator[Correction]:
+def of_sequences(truth: Annotations, predictions: pd.DataFrame, reach: float) -> Iterator[Correction]:
     """Predictions of a sequence that are called another one, and the reverse, or all in a circle."""
-    known, found = _places(truth, claims)
+    known, found = _places(truth, predictions)
     if not {*known["sequence"]} & {*found["sequence"]}:
         return
     links = _other_sequences(known, found, reach)
     if not links:
         return
-    names = checks.decoded(claims["sequence"])
+    names = checks.decoded(predictions["sequence"])
     if pd.api.types.is_integer_dtype(names.dtype):
         steps = pd.Series([to - of for of, to in links.items()])
         step = int(steps.mode().iloc[0])
@@ -118,12 +120,12 @@ def of_sequences(truth: Annotations, claims: pd.DataFrame, reach: float) -> Iter
         if goes_beyond and len(steps) >= FEWEST_ELSEWHERE and (steps == step).mean() >= SAME_STEP:
             suspicion = f"sequences are numbered too {'low' if step > 0 else 'high'} by {abs(step):,}"
             advice = f"count sequences as the truth does: sequence = sequence {'+' if step > 0 else '-'} {abs(step)}"
-            yield Correction(suspicion, advice, truth, claims.assign(sequence=names + step), fitted=True)
+            yield Correction(suspicion, advice, truth, predictions.assign(sequence=names + step), fitted=True)
     circles = _circles(links)
     if circles:
         called = _called(circles, "predictions of {} are called {}")
         advice = f"name sequences as the truth does: {called}"
-        corrected = with_names(claims, "sequence", circles)
+        corrected = with_names(predictions, "sequence", circles)
         yield Correction(EXCHANGED, advice, truth, corrected, fitted=True)
 
 
@@ -171,11 +173,11 @@ def _circles(links: Mapping[Any, Any]) -> dict[Any, Any]:
     return closed
 
 
-def of_categories(truth: Annotations, claims: pd.DataFrame, reach: float) -> Iterator[Correction]:
+def of_categories(truth: Annotations, predictions: pd.DataFrame, reach: float) -> Iterator[Correction]:
     """Categories that go by each other's names: predictions of one lie where objects of the other are."""
-    if "category" not in truth.objects or "category" not in claims:
+    if "category" not in truth.objects or "category" not in predictions:
         return
-    known, found = (side.assign(category=checks.decoded(side["category"])) for side in _places(truth, claims))
+    known, found = (side.assign(category=checks.decoded(side["category"])) for side in _places(truth, predictions))
     if len({*known["category"].dropna()} & {*found["category"].dropna()}) < 2:
         return
     votes = _category_votes(known, found, reach)
@@ -189,7 +191,7 @@ def of_categories(truth: Annotations, claims: pd.DataFrame, reach: float) -> Ite
     swapped = {of: to for of, to in links.items() if to in links and of in links.values()}
     if swapped and {*swapped} == {*swapped.values()}:
         advice = f"name categories as the truth does: {_called(swapped, 'what is {} is called {}')}"
-        corrected = with_names(claims, "category", swapped)
+        corrected = with_names(predictions, "category", swapped)
         yield Correction("categories are exchanged", advice, truth, corrected, least_gain=0.0)
 
 
@@ -207,11 +209,11 @@ def _category_votes(known: pd.DataFrame, found: pd.DataFrame, reach: float) -> p
     return votes.pivot_table("n", "of", "to", aggfunc="sum", fill_value=0, observed=True)
 
 
-def _called(names: Mapping[Any, Any], words: str) -> str:
+def _called(names: Mapping[Any, Any], options: str) -> str:
     """What is called otherwise: the right name and the name that it has, of the first few."""
-    texts = [words.format(right, wrong) for wrong, right in names.items()]
+    texts = [options.format(right, wrong) for wrong, right in names.items()]
     return ", ".join([*texts[: messages.MOST_NAMED], *(["and so on"] if len(texts) > messages.MOST_NAMED else [])])
 
 
-def _places(truth: Annotations, claims: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    return places_of(truth.objects, truth.objects), places_of(claims, truth.objects)
+def _places(truth: Annotations, predictions: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    return places_of(truth.objects, truth.objects), places_of(predictions, truth.objects)

@@ -61,7 +61,7 @@ class Followed(NamedTuple):
 def identity_mistakes(case: Case) -> Iterator[Suspicion]:
     """Reports identities of either side that do not follow objects."""
     truth, now = case.truth, case.now
-    tables = {"truth": truth.objects, "predictions": case.claims}
+    tables = {"truth": truth.objects, "predictions": case.predictions}
     sides = [Annotations(of_one_joint(table, truth.objects)) for table in tables.values()]
     both = compared(case.rule, sides[0], sides[1], "union", may_be_disjoint=True)
     same_rows = "joint" not in truth.objects and not now.counting.n_crowds

@@ -45,8 +45,8 @@ LEFT_BY_TWO, NO_OFFSET = 0.15, 0.3
 
 def late(case: Case) -> Iterator[Suspicion]:
     """Reports frames that are numbered too low or too high, where objects move so little that they match anyway."""
-    truth, claims = case.truth, case.claims
-    known, found = (places_of(objects, truth.objects) for objects in (truth.objects, claims))
+    truth, predictions = case.truth, case.predictions
+    known, found = (places_of(objects, truth.objects) for objects in (truth.objects, predictions))
     of_all, of_sequences = frame_votes(known, found, case.reach)
     shift, in_them, names = _nearest_later(of_all.assign(sequence=0)), "", None
     if shift.empty:
@@ -61,9 +61,11 @@ def late(case: Case) -> Iterator[Suspicion]:
         in_them = f" in {len(names):,} of {n:,} sequences"
     if not enough("late objects", shift["n_objects"].sum()):
         return
-    correction = with_frames_shifted(truth, claims, int(shift["later"].iloc[0]))
-    in_place = np.zeros(len(claims), bool) if names is None else ~claims["sequence"].isin(names)
-    corrected = case.f1_of(correction.claims.assign(frame=correction.claims["frame"].mask(in_place, claims["frame"])))
+    correction = with_frames_shifted(truth, predictions, int(shift["later"].iloc[0]))
+    in_place = np.zeros(len(predictions), bool) if names is None else ~predictions["sequence"].isin(names)
+    corrected = case.f1_of(
+        correction.predictions.assign(frame=correction.predictions["frame"].mask(in_place, predictions["frame"]))
+    )
     if corrected >= case.now.f1 - AS_HIGH:
         where = "" if names is None else f",{in_them}: {messages.first_listed(names)}"
         yield case.suspicion(f"{correction.suspicion}{in_them}", f"{correction.advice}{where}", corrected)
@@ -80,9 +82,9 @@ def _nearest_later(votes: pd.DataFrame) -> pd.DataFrame:
 
 def larger(case: Case, matches: pd.DataFrame) -> Iterator[Suspicion]:
     """Reports boxes that are surely a pixel wider and higher than the truth, or smaller, whatever their size."""
-    claims = case.claims
+    predictions = case.predictions
     # Poses have boxes in the match table only, and boxes may be compared with points.
-    if not geometry_of(claims).sizes or not _have_sizes(matches):
+    if not geometry_of(predictions).sizes or not _have_sizes(matches):
         return
     hits = matches[matches["outcome"].array.codes == schema.TP]
     true, predicted = (
@@ -98,7 +100,7 @@ def larger(case: Case, matches: pd.DataFrame) -> Iterator[Suspicion]:
     (pixels, of_w), (others, of_h) = found
     if pixels == 0 or pixels != others or of_w + of_h < SURE_RATIO:
         return
-    corrected = case.f1_of(claims.assign(w=claims["w"] - pixels, h=claims["h"] - pixels))
+    corrected = case.f1_of(predictions.assign(w=predictions["w"] - pixels, h=predictions["h"] - pixels))
     size, way = ("large", "without") if pixels > 0 else ("small", "with")
     advice = f"count the pixels of a box as the truth does: w = x2 - x, {way} 1 added to it, and h likewise"
     yield case.suspicion(f"boxes are a pixel too {size}", advice, corrected)
@@ -181,8 +183,8 @@ def _scale(case: Case, hits: pd.DataFrame) -> Iterator[Suspicion]:
     of_offset = np.sum((error - error.mean(axis=0)) ** 2)
     of_scale = np.sum((error - slope * place) ** 2)
     if of_offset > 0 and len(hits) * math.log(of_offset / max(of_scale, 1e-9 * of_offset)) > SURE_RATIO:
-        correction = scaled_by(case.truth, case.claims, 1 + slope)
-        yield case.suspicion(correction.suspicion, correction.advice, case.f1_of(correction.claims))
+        correction = scaled_by(case.truth, case.predictions, 1 + slope)
+        yield case.suspicion(correction.suspicion, correction.advice, case.f1_of(correction.predictions))
 
 
 def _in_some_sequences(case: Case, hits: pd.DataFrame) -> Iterator[Suspicion]:
@@ -204,8 +206,10 @@ def _in_some_sequences(case: Case, hits: pd.DataFrame) -> Iterator[Suspicion]:
     if squares[-1] - between[split] > LEFT_BY_TWO * spread or np.hypot(*low) > NO_OFFSET * np.hypot(*high):
         return
     names = hits["sequence"].iloc[first[order[split + 1 :]]]
-    claims, moved = case.claims, case.claims["sequence"].isin(names)
-    corrected = case.f1_of(claims.assign(x=claims["x"] - high[0] * moved, y=claims["y"] - high[1] * moved))
+    predictions, moved = case.predictions, case.predictions["sequence"].isin(names)
+    corrected = case.f1_of(
+        predictions.assign(x=predictions["x"] - high[0] * moved, y=predictions["y"] - high[1] * moved)
+    )
     in_them = f"in {len(names):,} of {len(n):,} sequences"
     advice = f"predictions lie {high[0]:+.2f} px in x and {high[1]:+.2f} px in y from the truth {in_them}"
     suspicion = f"coordinates are {np.hypot(*high):.1f} px off {in_them}"

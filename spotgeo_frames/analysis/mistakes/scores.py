@@ -42,7 +42,7 @@ class Case(NamedTuple):
     """What is searched for mistakes: both sides, how they are compared, whether identities count, and their score."""
 
     truth: Annotations
-    claims: pd.DataFrame
+    predictions: pd.DataFrame
     rule: Rule
     tracks: bool
     now: Score
@@ -52,22 +52,22 @@ class Case(NamedTuple):
         """The distance (px) within which coordinates agree."""
         return TAU if self.rule.image_tau is None else self.rule.image_tau
 
-    def f1_of(self, claims: pd.DataFrame) -> float:
+    def f1_of(self, predictions: pd.DataFrame) -> float:
         """F1 of other predictions."""
-        return score(self.truth, claims, self.rule).f1
+        return score(self.truth, predictions, self.rule).f1
 
-    def of(self, truth: Annotations, claims: pd.DataFrame) -> "Case":
+    def of(self, truth: Annotations, predictions: pd.DataFrame) -> "Case":
         """The case of other sides."""
-        return self._replace(truth=truth, claims=claims, now=score(truth, claims, self.rule))
+        return self._replace(truth=truth, predictions=predictions, now=score(truth, predictions, self.rule))
 
     def suspicion(self, suspicion: str, advice: str, corrected: float = np.nan) -> Suspicion:
         """The suspicion of a mistake, with F1 as it is and after a correction, null where that is not known."""
         return Suspicion(suspicion, self.now.f1, corrected, advice)
 
 
-def score(truth: Annotations, claims: pd.DataFrame, rule: Rule) -> Score:
+def score(truth: Annotations, predictions: pd.DataFrame, rule: Rule) -> Score:
     """F1 of any frames and sequences; 0 where there is nothing to count."""
-    counting = _counting(truth, claims, rule)
+    counting = _counting(truth, predictions, rule)
     return _score(counting, matcher.assigned(counting.sides, rule))
 
 
@@ -76,8 +76,8 @@ def highest_f1(now: Score, rule: Rule) -> float:
     aligned = now.counting.sides.aligned
     if now.counting.n_crowds or rule.joints:  # how many objects count depends on where they are
         return 1.0
-    n_truth, n_claims = len(aligned.truth.frame), len(aligned.predictions.frame)
-    return _f1(min(n_truth, n_claims), n_truth + n_claims)
+    n_truth, n_predictions = len(aligned.truth.frame), len(aligned.predictions.frame)
+    return _f1(min(n_truth, n_predictions), n_truth + n_predictions)
 
 
 def best_correction(
@@ -90,7 +90,7 @@ def best_correction(
     best = None
     for correction in corrections:
         try:
-            counting = _counting(correction.truth, correction.claims, rule)
+            counting = _counting(correction.truth, correction.predictions, rule)
             is_easier = best is not None and correction.fitted and not best[0].fitted
             asked = least + FITTED_MORE * (least - now) if is_easier else least
             pairs = _pairs_reaching(counting, rule, asked)
@@ -132,11 +132,11 @@ def gained_objects(before: Score, after: Score, rule: Rule) -> tuple[int, int]:
     return int((gain > 0).sum()), int((gain < 0).sum())
 
 
-def _counting(truth: Annotations, claims: pd.DataFrame, rule: Rule) -> WithoutCrowds:
+def _counting(truth: Annotations, predictions: pd.DataFrame, rule: Rule) -> WithoutCrowds:
     """The sides without crowds."""
-    if not np.isfinite(claims[list(geometry_of(claims).columns)].to_numpy()).all():
-        claims = claims.head(0)  # a correction may overflow
-    return crowds.without_crowds(compared(rule, truth, Annotations(claims), "union", may_be_disjoint=True), rule)
+    if not np.isfinite(predictions[list(geometry_of(predictions).columns)].to_numpy()).all():
+        predictions = predictions.head(0)  # a correction may overflow
+    return crowds.without_crowds(compared(rule, truth, Annotations(predictions), "union", may_be_disjoint=True), rule)
 
 
 def _score(counting: WithoutCrowds, pairs: Pairs) -> Score:

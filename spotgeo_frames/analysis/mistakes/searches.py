@@ -52,10 +52,12 @@ def corrected_mistakes(case: Case, told: frozenset[str] = frozenset()) -> Iterat
 
     Each is searched for where those before it, which are `told`, are corrected.
     """
-    for correction in (found for corrections in SHOWN for found in corrections(case.truth, case.claims, case.reach)):
+    for correction in (
+        found for corrections in SHOWN for found in corrections(case.truth, case.predictions, case.reach)
+    ):
         if correction.suspicion in told:
             continue
-        without = case.of(correction.truth, correction.claims)
+        without = case.of(correction.truth, correction.predictions)
         if without.now.f1 - case.now.f1 >= correction.least_gain:
             yield case.suspicion(correction.suspicion, correction.advice, without.now.f1)
             yield from corrected_mistakes(without, told | {correction.suspicion})
@@ -68,17 +70,19 @@ def corrected_mistakes(case: Case, told: frozenset[str] = frozenset()) -> Iterat
     gained = (by_sequence(after)["tp"] - by_sequence(case.now)["tp"]).dropna()
     n_gained, n_lost = gained.clip(lower=0).sum(), -gained.clip(upper=0).sum()
     is_of_some = n_lost > MOST_LOST * n_gained and enough("other sequences", int((gained < 0).sum()))
-    if is_of_some and correction.suspicion != EXCHANGED and len(correction.claims) == len(case.claims):
+    if is_of_some and correction.suspicion != EXCHANGED and len(correction.predictions) == len(case.predictions):
         yield _suspicion_of_some(case, correction, gained.index[gained > 0])
     else:
         yield case.suspicion(correction.suspicion, correction.advice, after.f1)
 
 
 def _suspicion_of_some(case: Case, correction: Correction, mended: pd.Index) -> Suspicion:
-    """What is told of a correction that helps in these sequences only; its claims may be those of some sequences."""
-    claims, moved = case.claims, correction.claims["sequence"].isin(mended)
-    both = pd.concat([claims[~claims["sequence"].isin(mended)], correction.claims[moved]], ignore_index=True)
-    n = pd.concat([case.truth.objects["sequence"], claims["sequence"]]).nunique()
+    """What is told of a correction that helps in these sequences only; it may have the predictions of some only."""
+    predictions, moved = case.predictions, correction.predictions["sequence"].isin(mended)
+    both = pd.concat(
+        [predictions[~predictions["sequence"].isin(mended)], correction.predictions[moved]], ignore_index=True
+    )
+    n = pd.concat([case.truth.objects["sequence"], predictions["sequence"]]).nunique()
     in_them = f"in {len(mended):,} of {n:,} sequences"
     advice = f"{correction.advice}; {in_them}: {messages.first_listed(mended)}"
     return case.suspicion(f"{correction.suspicion} {in_them}", advice, case.f1_of(both))
@@ -91,7 +95,7 @@ def _best_guess(case: Case, evidence: str = "gained objects") -> tuple[Correctio
     if highest_f1(now, rule) - now.f1 < needed:
         return None
     searched = GUESSED_OF_TRACKS if case.tracks else GUESSED
-    guesses = (guess for corrections in searched for guess in corrections(case.truth, case.claims, case.reach))
+    guesses = (guess for corrections in searched for guess in corrections(case.truth, case.predictions, case.reach))
     found = best_correction(guesses, rule, now.f1, now.f1 + needed - ROUNDING)
     if found is None or found[1].f1 - now.f1 < needed:
         return None
@@ -119,7 +123,7 @@ def _in_some_sequences(case: Case) -> Iterator[Suspicion]:
     as_good = AS_GOOD * 2 * scores["tp"][~is_bad].sum() / scores["n"][~is_bad].sum()
     if after.f1 < TIMES * bad.now.f1:
         return
-    by_chance = TIMES * bad.f1_of(_elsewhere(bad.claims))
+    by_chance = TIMES * bad.f1_of(_elsewhere(bad.predictions))
     if correction.suspicion != EXCHANGED and after.f1 < max(as_good, by_chance):
         return
     gained = by_sequence(after)["f1"].sub(by_sequence(bad.now)["f1"], fill_value=0)
@@ -128,22 +132,24 @@ def _in_some_sequences(case: Case) -> Iterator[Suspicion]:
 
 def _of_sequences(case: Case, names: pd.Index) -> tuple[Annotations, pd.DataFrame]:
     """The sides in these sequences only."""
-    truth, claims = case.truth, case.claims
-    objects, found = (side[side["sequence"].isin(names)].reset_index(drop=True) for side in (truth.objects, claims))
+    truth, predictions = case.truth, case.predictions
+    objects, found = (
+        side[side["sequence"].isin(names)].reset_index(drop=True) for side in (truth.objects, predictions)
+    )
     frames = None if truth.frames is None else truth.frames[truth.frames["sequence"].isin(names)]
     return truth._replace(objects=objects, frames=frames), found
 
 
-def _elsewhere(claims: pd.DataFrame) -> pd.DataFrame:
+def _elsewhere(predictions: pd.DataFrame) -> pd.DataFrame:
     """The same predictions half an image farther, where only chance makes hits; what leaves it comes in again.
 
     There are none if nothing tells how they are moved.
     """
-    if not geometry_of(claims).can_move:
-        return claims.head(0)
+    if not geometry_of(predictions).can_move:
+        return predictions.head(0)
     moved = {}
     for axis in "xy":
-        values = claims[axis].groupby([claims[key] for key in schema.OBJECT_KEY]).transform("first")
+        values = predictions[axis].groupby([predictions[key] for key in schema.OBJECT_KEY]).transform("first")
         width = np.ptp(values) or 1.0
-        moved[axis] = claims[axis] + np.where(values < values.min() + width / 2, width / 2, -width / 2)
-    return claims.assign(**moved)
+        moved[axis] = predictions[axis] + np.where(values < values.min() + width / 2, width / 2, -width / 2)
+    return predictions.assign(**moved)

@@ -49,11 +49,11 @@ STEADY, UNSTEADY = 0.9, 0.6
 
 def nothing_shared(case: Case) -> Iterator[Suspicion]:
     """Reports that there are no predictions, or that they share no sequence with the truth."""
-    truth, claims = case.truth.objects, case.claims
-    if not len(claims) and len(truth):
+    truth, predictions = case.truth.objects, case.predictions
+    if not len(predictions) and len(truth):
         yield case.suspicion("there are no predictions", "check that it is the right file")
         return
-    sequences = [side["sequence"].unique() for side in (truth, claims)]
+    sequences = [side["sequence"].unique() for side in (truth, predictions)]
     if len(truth) and not {*sequences[0]} & {*sequences[1]}:
         names = [", ".join(map(str, of_side[:3])) for of_side in sequences]
         advice = f"name sequences as the truth does: it has {names[0]}, ..., the predictions have {names[1]}, ..."
@@ -70,25 +70,27 @@ def no_class_shared(case: Case) -> Iterator[Suspicion]:
 
 def without_truth(case: Case) -> Iterator[Suspicion]:
     """Reports sequences that have predictions and neither truths nor frames of the truth."""
-    truth, claims = case.truth, case.claims
+    truth, predictions = case.truth, case.predictions
     known = [table["sequence"] for table in (truth.objects, truth.frames) if table is not None and len(table)]
-    unknown = ~claims["sequence"].isin(pd.concat(known)).to_numpy() if known else np.zeros(0, bool)
+    unknown = ~predictions["sequence"].isin(pd.concat(known)).to_numpy() if known else np.zeros(0, bool)
     if not unknown.any():
         return
-    names = claims["sequence"][unknown].unique()
-    reason = f"{unknown.sum():,} of {len(claims):,} predictions are in such a sequence ({messages.first_listed(names)})"
+    names = predictions["sequence"][unknown].unique()
+    reason = (
+        f"{unknown.sum():,} of {len(predictions):,} predictions are in such a sequence ({messages.first_listed(names)})"
+    )
     advice = f'label them, or leave them out with frames="labelled" (--labelled): {reason}, and count as false alarms'
-    corrected = case.f1_of(claims[~unknown])
+    corrected = case.f1_of(predictions[~unknown])
     yield case.suspicion("sequences of the predictions have no truth at all", advice, corrected)
 
 
 def exchanged(case: Case) -> Iterator[Suspicion]:
     """Reports signs that truth and predictions are exchanged, which does not change F1."""
-    truth, claims = case.truth.objects, case.claims
-    if not enough("sequences", max(side["sequence"].nunique() for side in (truth, claims))):
+    truth, predictions = case.truth.objects, case.predictions
+    if not enough("sequences", max(side["sequence"].nunique() for side in (truth, predictions))):
         return
-    scores = "score" in truth and "score" not in claims
-    if scores or (_steady_share(truth) < UNSTEADY and _steady_share(claims) > STEADY and _differ(claims)):
+    scores = "score" in truth and "score" not in predictions
+    if scores or (_steady_share(truth) < UNSTEADY and _steady_share(predictions) > STEADY and _differ(predictions)):
         advice = "give the truth first, then the predictions; otherwise precision and recall are exchanged"
         yield case.suspicion("truth and predictions are exchanged", advice, case.now.f1)
 
@@ -120,10 +122,10 @@ def lacking(case: Case) -> Iterator[Suspicion]:
     Either so many sequences would hardly be empty if the counts of all scattered as those of the others do, of which
     none is far below the usual; or they are the first or the last sequences.
     """
-    truth, claims = case.truth.objects, case.claims
+    truth, predictions = case.truth.objects, case.predictions
     known = _counts(truth).groupby("sequence")
     counts = pd.DataFrame({"truth": known.mean()})
-    counts["found"] = _counts(claims).groupby("sequence").sum() / known.size()
+    counts["found"] = _counts(predictions).groupby("sequence").sum() / known.size()
     is_lacking = counts["found"].isna().to_numpy()
     n, n_lacking = len(counts), int(is_lacking.sum())
     if not is_lacking.any() or not enough("sequences there", n - n_lacking):
@@ -136,7 +138,7 @@ def lacking(case: Case) -> Iterator[Suspicion]:
     left = case.truth._replace(objects=truth[~truth["sequence"].isin(names)])
     reason = f"{n_lacking:,} of {n:,} sequences with truths have no predictions ({messages.first_listed(names)})"
     advice = f"check that the file is complete: {reason}, and all their objects count as missed"
-    yield case.suspicion("predictions lack sequences of the truth", advice, case.of(left, claims).now.f1)
+    yield case.suspicion("predictions lack sequences of the truth", advice, case.of(left, predictions).now.f1)
 
 
 def _chance_of_empty(counts: pd.DataFrame, is_lacking: np.ndarray) -> float:
@@ -162,10 +164,10 @@ def _chance_of_empty(counts: pd.DataFrame, is_lacking: np.ndarray) -> float:
 
 def capped(case: Case) -> Iterator[Suspicion]:
     """Reports signs of a limit to the count of predictions in a frame that is below the count of truths."""
-    n_truth, n_claims = _counts(case.truth.objects), _counts(case.claims)
-    most = int(n_claims.max()) if len(n_claims) else 0
+    n_truth, n_predictions = _counts(case.truth.objects), _counts(case.predictions)
+    most = int(n_predictions.max()) if len(n_predictions) else 0
     more_there = n_truth.index[n_truth > most]
-    is_full = n_claims.reindex(more_there) == most
+    is_full = n_predictions.reindex(more_there) == most
     full, of_sequences = int(is_full.sum()), is_full.groupby("sequence").mean()  # frames of a sequence are alike
     told = enough("frames", len(more_there)) and enough("capped sequences", len(of_sequences))
     told &= len(more_there) >= LEAST_CAPPED * len(n_truth)
@@ -191,23 +193,23 @@ OF_BOX, TOO_MANY, MOST_CROWDED = 0.35, 0.5, 0.1
 
 def twice(case: Case) -> Iterator[Suspicion]:
     """Reports predictions of a frame that lie at the same place."""
-    claims = case.claims
-    columns = [*schema.frame_columns(claims), *(["category"] if "category" in claims else [])]
-    places = {side: (claims[side] / SAME_PLACE).round() for side in geometry_of(claims).columns}
-    repeated = claims[columns].assign(**places).duplicated().to_numpy()
-    n_objects = len(claims[repeated].drop_duplicates(schema.OBJECT_KEY))
+    predictions = case.predictions
+    columns = [*schema.frame_columns(predictions), *(["category"] if "category" in predictions else [])]
+    places = {side: (predictions[side] / SAME_PLACE).round() for side in geometry_of(predictions).columns}
+    repeated = predictions[columns].assign(**places).duplicated().to_numpy()
+    n_objects = len(predictions[repeated].drop_duplicates(schema.OBJECT_KEY))
     if not enough("repeated objects", n_objects) or repeated.mean() < LEAST_TWICE:
         return
-    corrected = case.f1_of(claims[~repeated])
+    corrected = case.f1_of(predictions[~repeated])
     if corrected - case.now.f1 >= LEAST_TWICE:
-        reason = f"{repeated.sum():,} of {len(claims):,} predictions lie where another one of their frame lies"
+        reason = f"{repeated.sum():,} of {len(predictions):,} predictions lie where another one of their frame lies"
         yield case.suspicion("the same objects are listed twice", f"list each object once: {reason}", corrected)
 
 
 def several_times(case: Case) -> Iterator[Suspicion]:
     """Reports predictions that have another one of their frame and category near them, far more often than truths."""
-    truth, claims, reach = case.truth.objects, case.claims, case.reach
-    found = neighbours(claims, truth, reach)
+    truth, predictions, reach = case.truth.objects, case.predictions, case.reach
+    found = neighbours(predictions, truth, reach)
     n_left = len(found.is_first) - found.n_more
     if not enough("repeated objects", found.n_pieces) or found.n_more < TOO_MANY * max(n_left, found.n_pairs):
         return
@@ -215,7 +217,7 @@ def several_times(case: Case) -> Iterator[Suspicion]:
     if known.n_more > MOST_CROWDED * len(known.is_first):
         return
     kept = pd.MultiIndex.from_frame(found.keys[found.is_first])
-    corrected = case.f1_of(claims[pd.MultiIndex.from_frame(claims[schema.OBJECT_KEY]).isin(kept)])
+    corrected = case.f1_of(predictions[pd.MultiIndex.from_frame(predictions[schema.OBJECT_KEY]).isin(kept)])
     if corrected - case.now.f1 >= GAIN:
         reason = f"{np.count_nonzero(~found.is_first):,} of {len(found.is_first):,} predictions lie near a better one"
         advice = f"keep the best of predictions that overlap (non-maximum suppression): {reason}"

@@ -29,16 +29,16 @@ from ...matching import (
     Compared,
     Entries,
     FrameRule,
+    MatchOptions,
     Pairs,
     Rule,
     Spans,
-    Words,
-    asked,
-    asked_with_tracks,
     compared,
     crowds,
     left_out,
     levels,
+    match_options,
+    options_with_tracks,
     rule_of_tables,
 )
 from ...scoring import NamedSums, registry, sequence_sums
@@ -102,9 +102,9 @@ def sweep(
     score: Sequence[float] | None = None,
     tau: float | Sequence[float] | None = None,
     epsilon: float | None = None,
+    *,
     confidence: float = 0.95,
     seed: int = 0,
-    *,
     similarity: str | Measure | None = None,
     threshold: float | Sequence[float] | None = None,
     sigmas: Mapping[Any, float] | None = None,
@@ -226,20 +226,22 @@ def sweep(
     """
     resampling.check_confidence(confidence)
     resampling.check_seed(seed)
-    options = {"confidence": confidence, "seed": seed}
+    settings = {"confidence": confidence, "seed": seed}
     given = tau, epsilon, similarity, threshold, sigmas, distance, unit
-    swept = partial(sweep_tracks, asked_with_tracks(*given)) if tracks else partial(_sweep_detections, _words(*given))
+    swept = (
+        partial(sweep_tracks, options_with_tracks(*given)) if tracks else partial(_sweep_detections, _options(*given))
+    )
     sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
     checks.check_scores(sides[1].objects, provenance.source(sides[1].objects, "predictions"), "sweep")
-    curve, best, notes, warning = swept(*sides, score, frames, **options)
-    curve.attrs = best.attrs = notes | options
+    curve, best, notes, warning = swept(*sides, score, frames, **settings)
+    curve.attrs = best.attrs = notes | settings
     for text in filter(None, [warning, *null_texts(best)]):
         warnings.warn(f"sweep: {text}", stacklevel=table_kinds.CALLER)
     return Sweep(curve, best)
 
 
 def _sweep_detections(
-    words: list[Words],
+    options: list[MatchOptions],
     truth: Annotations,
     predictions: Annotations,
     score: Sequence[float] | None,
@@ -248,7 +250,7 @@ def _sweep_detections(
     seed: int,
 ) -> tuple[pd.DataFrame, pd.DataFrame, dict[Hashable, Any], str | None]:
     """The tables `curve` and `best` of a Sweep, the notes of the rule, and a warning or None."""
-    rules = [rule_of_tables(of_limit, truth, predictions) for of_limit in words]
+    rules = [rule_of_tables(of_limit, truth, predictions) for of_limit in options]
     widest = rules[-1 if rules[0].by_distance else 0]
     both = compared(widest, truth, predictions, frames)
     check_pose_scores(both.aligned.predictions.table, provenance.source(predictions.objects, "predictions"))
@@ -267,22 +269,22 @@ def _sweep_detections(
     return pd.concat(curves, ignore_index=True), best, notes, left_out.left_out(both.aligned, widest)
 
 
-def _words(
+def _options(
     tau: float | Sequence[float] | None,
     epsilon: float | None,
     similarity: str | Measure | None,
     threshold: float | Sequence[float] | None,
     *others: Any,
-) -> list[Words]:
-    """The caller's words with each tau or threshold, rising; `others` are those that `asked` takes after these.
+) -> list[MatchOptions]:
+    """The caller's options with each tau or threshold, rising; `others` are those that `match_options` takes after.
 
-    Raises ValueError as `asked` does, for an empty list, and for several values of tau with similarity="point".
+    Raises ValueError as `match_options` does, for an empty list, and for several values of tau with similarity="point".
     """
     taus, thresholds = _listed("tau", tau), _listed("threshold", threshold)
     if len(taus) > 1 and similarity == "point":
         raise ValueError("tau is a list, and similarity='point' takes one tau; give a list of thresholds instead")
-    words = [asked(limit, epsilon, similarity, least, *others) for limit in taus for least in thresholds]
-    distinct = {(of_limit.tau, of_limit.threshold): of_limit for of_limit in words}
+    options = [match_options(limit, epsilon, similarity, least, *others) for limit in taus for least in thresholds]
+    distinct = {(of_limit.tau, of_limit.threshold): of_limit for of_limit in options}
     return [distinct[limits] for limits in sorted(distinct)]
 
 
@@ -380,9 +382,9 @@ def level_sums(scored: Scored, rule: Rule) -> LevelSums:
     measure, sequence = near.measure[spans.pair], scored.sequence[truth.frame[near.truth[spans.pair]]]
     lost_tp = _lost(spans, np.ones(len(measure)), sequence, (n_sequences, n_levels))
     may_be_false = _may_be_false(scored, rule)
-    claims = np.flatnonzero((scored.level >= 0) & may_be_false)
-    kept = Spans(claims, np.zeros_like(claims), scored.level[claims])
-    lost_fp = _lost(kept, np.ones(len(claims)), scored.sequence[predictions.frame[claims]], (n_sequences, n_levels))
+    rows = np.flatnonzero((scored.level >= 0) & may_be_false)
+    kept = Spans(rows, np.zeros_like(rows), scored.level[rows])
+    lost_fp = _lost(kept, np.ones(len(rows)), scored.sequence[predictions.frame[rows]], (n_sequences, n_levels))
     no_fp = may_be_false[near.prediction[spans.pair]].astype(np.float64)
     lost_fp -= _lost(spans, no_fp, sequence, (n_sequences, n_levels))
     tp, fp = map(_left_at_levels, (lost_tp, lost_fp))

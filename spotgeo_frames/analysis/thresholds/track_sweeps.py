@@ -16,9 +16,9 @@ from ...matching import (
     PAIRS_AT_ONCE,
     Aligned,
     FrameRule,
+    MatchOptions,
     Pairs,
     Rule,
-    Words,
     alignment,
     join_pairs,
     left_out,
@@ -75,20 +75,20 @@ class Way(NamedTuple):
     metrics: MetricSet
 
 
-def way_of_tracks(words: Words, truth: Annotations, predictions: Annotations, frames: FrameRule) -> Way:
+def way_of_tracks(options: MatchOptions, truth: Annotations, predictions: Annotations, frames: FrameRule) -> Way:
     """How these tables are evaluated: joints as poses, anything else as tracks.
 
-    Raises InputError if the words or the columns do not fit, as `track` and `pose` do.
+    Raises InputError if the options or the columns do not fit, as `track` and `pose` do.
     """
-    rule, sides = rule_with_identities(words, truth, predictions), (side_columns(truth), side_columns(predictions))
+    rule, sides = rule_with_identities(options, truth, predictions), (side_columns(truth), side_columns(predictions))
     if rule.by_head_sizes:
         return Way(rule, ["HOTA", "mota"], partial(_evaluate_poses, rule, *sides, frames), track_sums.POSES)
     return Way(rule, ["HOTA", "MOTA", "IDF1"], partial(_evaluate_tracks, rule), track_sums.TRACKS)
 
 
-def rule_with_identities(words: Words, truth: Annotations, predictions: Annotations) -> Rule:
+def rule_with_identities(options: MatchOptions, truth: Annotations, predictions: Annotations) -> Rule:
     """The rule of `pose` for joints, and that of `track` for anything else; raises InputError as `way_of_tracks`."""
-    rule = rule_of_sides(truth, predictions, words, tracks=True)
+    rule = rule_of_sides(truth, predictions, options, tracks=True)
     if rule.by_head_sizes:
         check_keypoints(truth, predictions)
     return replace(rule, identity="object")
@@ -172,7 +172,7 @@ def _in_fewer(parts: list[Pairs]) -> list[Pairs]:
 
 
 def sweep_tracks(
-    words: Words,
+    options: MatchOptions,
     truth: Annotations,
     predictions: Annotations,
     score: Sequence[float] | None,
@@ -181,7 +181,7 @@ def sweep_tracks(
     seed: int,
 ) -> tuple[pd.DataFrame, pd.DataFrame, dict[Hashable, Any], str | None]:
     """The tables `curve` and `best` of a Sweep of tracks, the notes of the rule, and a warning or None."""
-    way = way_of_tracks(words, truth, predictions, frames)
+    way = way_of_tracks(options, truth, predictions, frames)
     aligned = alignment.align(truth, predictions, frames)
     scores = as_numbers(aligned.predictions.table["score"])
     thresholds = score_thresholds(scores, score, MOST_THRESHOLDS)

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from ...geometries import Measure
-from ...matching import FrameRule, alignment, asked, asked_with_tracks
+from ...matching import FrameRule, alignment, match_options, options_with_tracks
 from ...support import InputError, is_text, packages, stem, writing
 from ...tables import Annotations, By, CheckedBins, Table, as_annotations, provenance, selections, table_kinds
 from ...tracking import rule_of_sides
@@ -134,7 +134,9 @@ def report(
     similarity, distance = (
         table_kinds.of_kind(measure, table_kinds.kind_of(truth)) for measure in (similarity, distance)
     )
-    words = (asked_with_tracks if tracks else asked)(tau, epsilon, similarity, threshold, sigmas, distance, unit)
+    options = (options_with_tracks if tracks else match_options)(
+        tau, epsilon, similarity, threshold, sigmas, distance, unit
+    )
     if frames not in ("truth", "labelled"):
         raise ValueError(f"frames is {frames!r}; 'truth' or 'labelled' is needed")
     page_path = Path(path)
@@ -158,10 +160,10 @@ def report(
         kept = {name: alignment.labelled_only(known, side) for name, side in named.items()}
         named = {name: side for name, (side, _) in kept.items()}
         unlabelled = {name: count for name, (_, count) in kept.items()}
-    [rule, *_] = [rule_of_sides(known, side, words, tracks) for side in named.values()]
+    [rule, *_] = [rule_of_sides(known, side, options, tracks) for side in named.values()]
     about = made_with(inputs, rule, left_out, known, unlabelled)
     evaluation, sections, content = _evaluation_and_page(
-        lambda: evaluate(known, named, slices, words, rule, tracks, images_folder), about
+        lambda: evaluate(known, named, slices, options, rule, tracks, images_folder), about
     )
     notes = provenance.input_notes(inputs) | ({"exclude": ", ".join(map(str, left_out))} if left_out else {})
     written = {} if folder is None else files(sections, rule, folder, notes)

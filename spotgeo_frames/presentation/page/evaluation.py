@@ -13,7 +13,7 @@ import pandas as pd
 
 from ...analysis.certainty import Comparison, compare, interval_table
 from ...analysis.errors import diagnose
-from ...matching import Rule, Words
+from ...matching import MatchOptions, Rule
 from ...scoring import (
     LITTLE_KNOWN,
     OF_FEW,
@@ -49,8 +49,8 @@ class Evaluation(NamedTuple):
     ----------
     truth, submissions
         The checked Annotations of the truth, and of the submissions by name, best first.
-    words, rule, tracks
-        The caller's words on the rule, what they mean for these tables, and whether identities count.
+    options, rule, tracks
+        The caller's options on the rule, what they mean for these tables, and whether identities count.
     results
         What each submission was evaluated to: a match table, or what `track` or `pose` returns.
     precisions
@@ -73,7 +73,7 @@ class Evaluation(NamedTuple):
 
     truth: Annotations
     submissions: Mapping[str, Annotations]
-    words: Words
+    options: MatchOptions
     rule: Rule
     tracks: bool
     results: Mapping[str, Evaluated]
@@ -117,25 +117,25 @@ def evaluate(
     truth: Annotations,
     submissions: Mapping[str, Annotations],
     by: Sequence[Mapping[str, CheckedBins]],
-    words: Words,
+    options: MatchOptions,
     rule: Rule,
     tracks: bool,
     images: Path | None = None,
 ) -> Evaluation:
     """Computes what all sections of a report share from checked Annotations.
 
-    `words` are the caller's words on the rule, `rule` is what they mean for these tables, and `tracks` says whether
+    `options` are the caller's options on the rule, `rule` is what they mean for these tables, and `tracks` says whether
     identities count. Each entry of `by` maps columns of the match table, which are crossed, to a count of quantile
     bins, or to None for the values as they are. Raises InputError if the sides do not fit each other, if a submission
     and the truth have neither a frame nor an object, or if no match table has the columns of an entry.
     """
-    results, said = _evaluated(truth, submissions, words, tracks)
+    results, said = _evaluated(truth, submissions, options, tracks)
     matched = {name: matches_of(x) for name, x in results.items()}
     empty = [name for name, table in matched.items() if not len(table)]
     if empty:
         raise InputError(f"report: {empty[0]}: there is neither a frame nor an object to report on")
     cuts = _cuts(matched, by)
-    precisions = {} if tracks else _precisions(truth, submissions, matched, words, rule, said)
+    precisions = {} if tracks else _precisions(truth, submissions, matched, options, rule, said)
     own, lacking = _own_metrics(matched)
     said |= {lacking: {*matched}} if lacking else {}
     of_matches = registry.defined([*registry.HEADLINE, *own], not rule.by_distance)
@@ -162,7 +162,7 @@ def evaluate(
     return Evaluation(
         truth=truth,
         submissions={name: submissions[name] for name in names},
-        words=words,
+        options=options,
         rule=rule,
         tracks=tracks,
         results={name: results[name] for name in names},
@@ -189,13 +189,13 @@ def _noted(said: Said, name: str, speaker: str = "") -> Iterator[None]:
 
 
 def _evaluated(
-    truth: Annotations, submissions: Mapping[str, Annotations], words: Words, tracks: bool
+    truth: Annotations, submissions: Mapping[str, Annotations], options: MatchOptions, tracks: bool
 ) -> tuple[dict[str, Evaluated], Said]:
     """What each submission is evaluated to, and the warnings of that."""
     results, said = dict[str, Evaluated](), Said()
     for name, side in work.progress(list(submissions.items()), "matching", "submission"):
         with _noted(said, name):
-            results[name] = evaluated(truth, side, words, tracks)
+            results[name] = evaluated(truth, side, options, tracks)
     return results, said
 
 
@@ -203,7 +203,7 @@ def _precisions(
     truth: Annotations,
     submissions: Mapping[str, Annotations],
     matched: Mapping[str, pd.DataFrame],
-    words: Words,
+    options: MatchOptions,
     rule: Rule,
     said: Said,
 ) -> dict[str, AveragePrecision]:
@@ -216,7 +216,7 @@ def _precisions(
     answer = {}
     for name, side in submissions.items():
         with _noted(said, name, "average_precision: "):
-            answer[name] = average_precision(truth, side, rule.name, sigmas=words.sigmas)
+            answer[name] = average_precision(truth, side, rule.name, sigmas=options.sigmas)
     return answer
 
 
@@ -268,7 +268,7 @@ def _intervals(
     if "aggregate" in answer:
         answer["aggregate"] = answer["aggregate"].fillna(COMBINED)  # of match tables
     answer.attrs = tables[-1].attrs
-    # That there are few sequences may be said in more words, too.
+    # That there are few sequences may be said in more options, too.
     longest = [text for text in texts if not any(other != text and other.startswith(text) for other in texts)]
     of_all = len(kinds[0][0])
     return answer, [

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ...geometries import Measure
-from ...matching import asked, left_out, rule_of_tables
+from ...matching import left_out, match_options, rule_of_tables
 from ...support import InputError
 from ...tables import Annotations, By, Table, TableKind, as_annotations, checks, messages, provenance, table_kinds
 from ..sequence_sums import Evaluable, evaluable
@@ -237,7 +237,7 @@ def average_precision(
     Raises
     ------
     InputError: a table lacks a column or has invalid values, `score` is missing or null, `by` is or holds a Series or a
-        column that there is not, the words do not fit the tables, the sides share no sequence, or predictions lie in
+        column that there is not, the options do not fit the tables, the sides share no sequence, or predictions lie in
         frames that the truth does not have.
     ValueError: `similarity`, `sigmas` or `max_detections` is not possible, or `thresholds` has one that is none of the
         ten.
@@ -260,12 +260,12 @@ def average_precision(
     3       0.95         2      FN         NaN
     4       0.95         2      FP         NaN
     """
-    words, chosen = asked(similarity=similarity, sigmas=sigmas), checked_thresholds(thresholds)
+    options, chosen = match_options(similarity=similarity, sigmas=sigmas), checked_thresholds(thresholds)
     most = _checked_most(max_detections)
     sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
-    if words.similarity is None and all("joint" in side.objects for side in sides):
-        words = words._replace(similarity="oks")
-    rule = rule_of_tables(words, *sides)
+    if options.similarity is None and all("joint" in side.objects for side in sides):
+        options = options._replace(similarity="oks")
+    rule = rule_of_tables(options, *sides)
     if rule.pair_measure != "similarity" or rule.tau is not None:
         how = "give similarity= a function; sweep() has an average precision by distance"
         raise InputError(f"average_precision: COCO's rules are for boxes and poses, and these are points; {how}")

@@ -17,7 +17,12 @@ from helpers.report_inputs import png
 from helpers.scenes import objects
 from spotgeo_frames.presentation.drawing import pictures as drawn_pictures
 from spotgeo_frames.presentation.page.sections import shown_frames
-from spotgeo_frames.presentation.page.sections.shown_frames import ChosenFrames, Pictures, choose_frames, chosen_pictures
+from spotgeo_frames.presentation.page.sections.shown_frames import (
+    ChosenFrames,
+    Pictures,
+    choose_frames,
+    chosen_pictures,
+)
 
 
 def chosen(rows: list[tuple[Any, int]], **columns: list[Any]) -> ChosenFrames:

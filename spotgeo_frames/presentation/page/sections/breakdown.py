@@ -85,7 +85,7 @@ def errors(evaluation: Evaluation) -> Section:
 
 def _costs(evaluation: Evaluation) -> pd.DataFrame:
     """The costs of the kinds of error of each submission; those of many tracks in F1 only."""
-    matches, given = evaluation.matches, evaluation.words
+    matches, given = evaluation.matches, evaluation.options
     if evaluation.tracks and len(matches) <= MOST_EVALUATED:
         results = evaluation.results.items()
         of_rule: dict[str, Any] = {"similarity": given.similarity, "distance": given.distance, "tau": given.tau}
@@ -96,7 +96,7 @@ def _costs(evaluation: Evaluation) -> pd.DataFrame:
 
 
 def _meanings(evaluation: Evaluation, costs: pd.DataFrame) -> list[tuple[str, str]]:
-    """The kinds of error that the report tells of, in words, with what they mean."""
+    """The kinds of error that the report tells of, in options, with what they mean."""
     notes = evaluation.matches.attrs
     farthest = notes["reach"] if "reach" in notes else notes["least_similarity"]
     kinds = costs["kind"].drop_duplicates().tolist()

@@ -168,8 +168,8 @@ def _swept(evaluation: Evaluation) -> Sweep | None:
         ranks = np.linspace(0, len(scores) - 1, most).astype(np.int64)
         chosen = np.unique(scores[ranks]).tolist()
         with warnings.catch_warnings(action="ignore"):  # those of few sequences, as the intervals have them
-            words = evaluation.words._asdict()
-            found[name] = sweep(evaluation.truth, scored[name], chosen, **words, tracks=evaluation.tracks)
+            options = evaluation.options._asdict()
+            found[name] = sweep(evaluation.truth, scored[name], chosen, **options, tracks=evaluation.tracks)
     if not found:
         return None
     curves, best = (drawn_tables.together({name: tables[part] for name, tables in found.items()}) for part in (0, 1))

@@ -193,10 +193,10 @@ def _exact(value: float) -> str:
 
 def suspicions(evaluation: Evaluation) -> Section:
     """Makes the section of suspected mistakes in submissions, such as swapped axes."""
-    words = evaluation.words._asdict()
+    options = evaluation.options._asdict()
     found = drawn_tables.together(
         {
-            name: check(evaluation.truth, side, **words, tracks=evaluation.tracks)
+            name: check(evaluation.truth, side, **options, tracks=evaluation.tracks)
             for name, side in evaluation.submissions.items()
         }
     )
@@ -302,6 +302,6 @@ def _changes(evaluation: Evaluation, before: str, after: str) -> pd.DataFrame:
         "new false alarm": new,
         "same false alarm": outcomes["FP"] - gone,
     }
-    # The page's script, match_rows.js, filters changes of truths by the same words.
+    # The page's script, match_rows.js, filters changes of truths by the same options.
     named = [f"{before} → {after}: {change}" for change in counts]
     return pd.DataFrame({"change": named, "count": [int(count) for count in counts.values()]})

@@ -1,8 +1,8 @@
-"""The caller's arguments on how to match, called words here, and the rule that they and the tables make.
+"""The caller's arguments on how to match, called options here, and the rule that they and the tables make.
 
-`asked` checks the words by themselves, before any file is read. `rule_for` then chooses the rule. Words come first. If
-they leave it open, boxes (`w` and `h` on both sides) are matched by IoU, keypoints joint by joint by distance, and all
-other objects by distance.
+`match_options` checks the options by themselves, before any file is read. `rule_for` then chooses the rule: the options
+decide, and where they leave it open, the geometry does: boxes (`w` and `h` on both sides) are matched by IoU, joints
+one by one by distance, and all other objects by distance.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 THRESHOLD = 0.5
 
 
-class Words(NamedTuple):
+class MatchOptions(NamedTuple):
     """The caller's arguments on the rule, None if not given; they have been checked to fit each other."""
 
     tau: float | None = None
@@ -51,7 +51,7 @@ class Header(NamedTuple):
         return geometry_of(self.columns)
 
 
-def asked(
+def match_options(
     tau: float | None = None,
     epsilon: float | None = None,
     similarity: str | Measure | None = None,
@@ -59,17 +59,17 @@ def asked(
     sigmas: Mapping[Any, float] | None = None,
     distance: Measure | None = None,
     unit: str | None = None,
-) -> Words:
-    """The caller's words, checked; raises ValueError if one is out of range or does not fit another."""
-    words = asked_of_matches(tau, epsilon, similarity, threshold, sigmas, distance, unit)
+) -> MatchOptions:
+    """The caller's options, checked; raises ValueError if one is out of range or does not fit another."""
+    options = options_of_matches(tau, epsilon, similarity, threshold, sigmas, distance, unit)
     if distance is not None and tau is None:
         raise ValueError(f"distance={_name(distance)} has no tau of its own; give tau, the largest distance of a match")
-    if words.similarity is None:
-        check_distances(words.tau, words.epsilon, words.unit)
-    return words
+    if options.similarity is None:
+        check_distances(options.tau, options.epsilon, options.unit)
+    return options
 
 
-def asked_of_matches(
+def options_of_matches(
     tau: float | None = None,
     epsilon: float | None = None,
     similarity: str | Measure | None = None,
@@ -77,8 +77,8 @@ def asked_of_matches(
     sigmas: Mapping[Any, float] | None = None,
     distance: Measure | None = None,
     unit: str | None = None,
-) -> Words:
-    """The caller's words on a match table that may know some of its rule, checked except for the distances.
+) -> MatchOptions:
+    """The caller's options on a match table that may know some of its rule, checked except for the distances.
 
     Sigmas alone mean the similarity "oks".
 
@@ -100,7 +100,7 @@ def asked_of_matches(
     _check_sigmas(sigmas)
     _check_distance(distance, unit, similarity, threshold)
     _check_fit(tau, epsilon, similarity, threshold)
-    return Words(tau, epsilon, similarity, threshold, sigmas, distance, unit)
+    return MatchOptions(tau, epsilon, similarity, threshold, sigmas, distance, unit)
 
 
 def _check_distance(distance: Any, unit: Any, similarity: str | Measure | None, threshold: float | None) -> None:
@@ -128,24 +128,24 @@ def _check_sigmas(sigmas: Any) -> None:
         raise ValueError("sigmas: numbers above 0 are needed, a joint's deviation as a share of the object's size")
 
 
-def asked_of_tracks(
+def track_options(
     tau: float | None,
     similarity: str | Measure | None,
     distance: Measure | None = None,
     unit: str | None = None,
-) -> Words:
-    """The caller's words for tracks, checked.
+) -> MatchOptions:
+    """The caller's options for tracks, checked.
 
     Raises ValueError if one is out of range or does not fit another.
     """
     if similarity == "oks":
         raise ValueError("similarity is 'oks', which tracks cannot use; 'iou', 'point' or a function is needed")
     points = similarity is None and distance is None and tau is not None
-    words = asked(tau, similarity="point" if points else similarity, distance=distance, unit=unit)
-    return words._replace(similarity=similarity)  # the geometry of the tables decides what the tau is of
+    options = match_options(tau, similarity="point" if points else similarity, distance=distance, unit=unit)
+    return options._replace(similarity=similarity)  # the geometry of the tables decides what the tau is of
 
 
-def asked_with_tracks(
+def options_with_tracks(
     tau: Any = None,
     epsilon: Any = None,
     similarity: Any = None,
@@ -153,18 +153,18 @@ def asked_with_tracks(
     sigmas: Any = None,
     distance: Any = None,
     unit: Any = None,
-) -> Words:
-    """The caller's words where `tracks=True`, checked; raises ValueError if one does not apply to tracks."""
+) -> MatchOptions:
+    """The caller's options where `tracks=True`, checked; raises ValueError if one does not apply to tracks."""
     for name, value in (("epsilon", epsilon), ("threshold", threshold), ("sigmas", sigmas)):
         if value is not None:
             why = "CLEAR's is 0.5" if name == "threshold" else "only similarity, distance, unit and tau do"
             raise ValueError(f"{name} does not apply with tracks=True: {why}; leave it out")
-    return asked_of_tracks(tau, similarity, distance, unit)
+    return track_options(tau, similarity, distance, unit)
 
 
-def check_no_words(words: Words) -> None:
-    """Raises InputError if there are any words, which joints that are evaluated as `pose` does do not take."""
-    if any(word is not None for word in words):
+def check_no_options(options: MatchOptions) -> None:
+    """Raises InputError if there are any options, which joints that are evaluated as `pose` does do not take."""
+    if any(word is not None for word in options):
         raise InputError(
             "similarity, distance and tau do not apply to joints with tracks=True: pose() measures head sizes; leave "
             "them out"
@@ -194,59 +194,59 @@ def _name(similarity: str | Measure | None) -> str:
     return name_of(similarity) if callable(similarity) else repr(similarity)
 
 
-def rule_for(words: Words, truth: Header, predictions: Header) -> Rule:
-    """The rule that follows from the words and the geometry of both sides.
+def rule_for(options: MatchOptions, truth: Header, predictions: Header) -> Rule:
+    """The rule that follows from the options and the geometry of both sides.
 
     Raises InputError if only one side has boxes and neither a similarity nor a tau is given, if a word does not fit the
     geometry, or if columns may be those of another geometry or are called otherwise (`check_columns`).
     """
-    registered = _registered(words, truth, predictions)
+    registered = _registered(options, truth, predictions)
     if registered is not None:
-        return _registered_rule(registered, words, truth, predictions)
-    similarity = _by_geometry(words, truth, predictions)
-    check_columns(words, truth, predictions)
+        return _registered_rule(registered, options, truth, predictions)
+    similarity = _by_geometry(options, truth, predictions)
+    check_columns(options, truth, predictions)
     if similarity is None:
-        if words.threshold is not None:
+        if options.threshold is not None:
             raise InputError(
                 "threshold belongs to a similarity, and these objects are matched by distance; give tau and epsilon "
                 "(px), or give similarity, too"
             )
-        return with_distance(Rule("distance", *check_distances(words.tau, words.epsilon, words.unit)), words)
-    threshold = THRESHOLD if words.threshold is None else words.threshold
-    return similarity_rule(similarity, words, threshold)
+        return with_distance(Rule("distance", *check_distances(options.tau, options.epsilon, options.unit)), options)
+    threshold = THRESHOLD if options.threshold is None else options.threshold
+    return similarity_rule(similarity, options, threshold)
 
 
-def track_rule(words: Words, truth: Header, predictions: Header, *, threshold: float, identity: str) -> Rule:
+def track_rule(options: MatchOptions, truth: Header, predictions: Header, *, threshold: float, identity: str) -> Rule:
     """The rule of tracks, which is always by similarity: of points and of a caller's distance max(0, 1 - d / (2 tau)).
 
     CLEAR matches from `threshold` on; `identity` is the column that names objects. Raises InputError if only one side
     has boxes and neither a similarity nor a tau is given, or if columns may be those of another geometry or are called
     otherwise.
     """
-    registered = _registered(words, truth, predictions)
+    registered = _registered(options, truth, predictions)
     if registered is not None:
-        rule = _registered_rule(registered, words._replace(threshold=threshold), truth, predictions)
+        rule = _registered_rule(registered, options._replace(threshold=threshold), truth, predictions)
         return replace(rule, threshold=threshold, epsilon=None, identity=identity)
-    similarity = _by_geometry(words, truth, predictions)
-    check_columns(words, truth, predictions)
-    rule = similarity_rule("point" if similarity is None else similarity, words, threshold)
+    similarity = _by_geometry(options, truth, predictions)
+    check_columns(options, truth, predictions)
+    rule = similarity_rule("point" if similarity is None else similarity, options, threshold)
     return replace(rule, identity=identity)
 
 
-def similarity_rule(similarity: str | Measure, words: Words, threshold: float) -> Rule:
-    """The rule by a built-in similarity, with what the words say on it, or by the caller's function."""
+def similarity_rule(similarity: str | Measure, options: MatchOptions, threshold: float) -> Rule:
+    """The rule by a built-in similarity, with what the options say on it, or by the caller's function."""
     if callable(similarity):
         return Rule(_noted_name(similarity), threshold=threshold, measure=similarity)
-    tau = None if similarity != "point" else TAU if words.tau is None else words.tau
-    return with_distance(Rule(similarity, tau, threshold=threshold, sigmas=words.sigmas), words)
+    tau = None if similarity != "point" else TAU if options.tau is None else options.tau
+    return with_distance(Rule(similarity, tau, threshold=threshold, sigmas=options.sigmas), options)
 
 
-def with_distance(rule: Rule, words: Words) -> Rule:
-    """The rule with the caller's function of distances in place of the distance of points, if the words have one."""
-    if words.distance is None:
+def with_distance(rule: Rule, options: MatchOptions) -> Rule:
+    """The rule with the caller's function of distances in place of the distance of points, if the options have one."""
+    if options.distance is None:
         return rule
-    name, unit = _noted_name(words.distance), words.unit or ""
-    return replace(rule, name=name, measure=words.distance, own_distance=True, unit=unit)
+    name, unit = _noted_name(options.distance), options.unit or ""
+    return replace(rule, name=name, measure=options.distance, own_distance=True, unit=unit)
 
 
 def _noted_name(measure: Measure) -> str:
@@ -255,13 +255,13 @@ def _noted_name(measure: Measure) -> str:
     return f"function {name}" if name in MEASURES or name in schema.REGISTERED_COLUMNS else name
 
 
-def _registered(words: Words, truth: Header, predictions: Header) -> Geometry | None:
-    """The registered geometry that the rows are measured by; None if the words or the tables mean another one.
+def _registered(options: MatchOptions, truth: Header, predictions: Header) -> Geometry | None:
+    """The registered geometry that the rows are measured by; None if the options or the tables mean another one.
 
     A side without rows takes the geometry of the other side. With a tau, the middles of one geometry meet those of
     another. Raises InputError if only one side is of a registered geometry, or a tau does not apply to it.
     """
-    if words.similarity is not None or words.distance is not None:
+    if options.similarity is not None or options.distance is not None:
         return None
     filled = [side for side in (truth, predictions) if side.n_rows] or [truth, predictions]
     geometries = [side.geometry for side in filled]
@@ -269,34 +269,34 @@ def _registered(words: Words, truth: Header, predictions: Header) -> Geometry | 
         return None
     first, last = geometries[0], geometries[-1]
     if first is not last:
-        if words.tau is not None:
+        if options.tau is not None:
             return None
         are = [f"{side.name} is of {geometry.name}" for side, geometry in zip(filled, geometries, strict=True)]
         raise InputError(f"{', and '.join(are)}; give tau to match the middles of both, or make them the same")
-    if words.tau is not None and not first.is_distance:
+    if options.tau is not None and not first.is_distance:
         how = "give a threshold instead, or similarity='point' for the distance of middles"
         raise InputError(f"tau is a distance, and {first.name} are measured by a similarity; {how}")
     return first
 
 
-def _registered_rule(geometry: Geometry, words: Words, truth: Header, predictions: Header) -> Rule:
-    """The rule of a registered geometry; raises InputError if the words do not apply to it or lack a tau."""
-    check_columns(words, truth, predictions)
+def _registered_rule(geometry: Geometry, options: MatchOptions, truth: Header, predictions: Header) -> Rule:
+    """The rule of a registered geometry; raises InputError if the options do not apply to it or lack a tau."""
+    check_columns(options, truth, predictions)
     if not geometry.is_distance:
-        if words.epsilon is not None:
+        if options.epsilon is not None:
             raise InputError(f"epsilon is a distance, and {geometry.name} are measured by a similarity; leave it out")
-        return Rule(geometry.name, threshold=words.threshold or THRESHOLD, registered=geometry)
-    if words.tau is None:
+        return Rule(geometry.name, threshold=options.threshold or THRESHOLD, registered=geometry)
+    if options.tau is None:
         unit = f", in {geometry.unit}" if geometry.unit else ""
         raise InputError(f"{geometry.name} are measured by a distance; give tau, the largest one of a match{unit}")
-    tau, epsilon = check_distances(words.tau, words.epsilon, geometry.unit)
+    tau, epsilon = check_distances(options.tau, options.epsilon, geometry.unit)
     return Rule(geometry.name, tau, epsilon, own_distance=True, unit=geometry.unit, registered=geometry)
 
 
-def _by_geometry(words: Words, truth: Header, predictions: Header) -> str | Measure | None:
+def _by_geometry(options: MatchOptions, truth: Header, predictions: Header) -> str | Measure | None:
     """The similarity that is given, or that of the geometry, as of boxes; None if pairs are measured by distance."""
-    if words.similarity is not None or words.tau is not None:
-        return words.similarity
+    if options.similarity is not None or options.tau is not None:
+        return options.similarity
     similar = [side for side in (truth, predictions) if side.geometry.similarity is not None]
     # A side without rows takes the geometry of the other side.
     filled = [side for side in (truth, predictions) if side.n_rows]
@@ -312,28 +312,29 @@ def _by_geometry(words: Words, truth: Header, predictions: Header) -> str | Meas
         question = f"{question} {call} makes {geometry.name} of them" if question and "box=" in call else question
         advice = f"give tau (px) to match the centres of the {geometry.name} with the points"
         raise InputError("; ".join(part for part in (has_none, advice, question) if part))
-    if words.epsilon is not None:
+    if options.epsilon is not None:
         matched = f"{geometry.name} are matched by {geometry.title}"
         raise InputError(f"epsilon is a distance, and {matched}; to match their centres give tau, too")
     return geometry.similarity
 
 
-def told(words: Words) -> Told:
-    """What the words say about the geometry of the tables."""
-    of_similarity = Told(words.similarity == "point", words.similarity == "iou", words.similarity == "oks")
-    own = callable(words.similarity) or words.distance is not None
-    return of_similarity._replace(points=of_similarity.points or words.tau is not None, own=own)
+def told(options: MatchOptions) -> Told:
+    """What the options say about the geometry of the tables."""
+    of_similarity = Told(options.similarity == "point", options.similarity == "iou", options.similarity == "oks")
+    own = callable(options.similarity) or options.distance is not None
+    return of_similarity._replace(points=of_similarity.points or options.tau is not None, own=own)
 
 
-def check_columns(words: Words, truth: Header, predictions: Header) -> None:
+def check_columns(options: MatchOptions, truth: Header, predictions: Header) -> None:
     """Raises InputError where columns tell of something that the rule would leave out of account.
 
-    That is another geometry than the one that would be measured, unless the words say which is meant, or classes,
+    That is another geometry than the one that would be measured, unless the options say which is meant, or classes,
     scores or crowds under other names. The message says what to call. A side without rows tells nothing.
     """
     sides = [(tuple(map(str, side.columns)) if side.n_rows else (), side.name) for side in (truth, predictions)]
     problems = [
-        None if schema.registered_name(side[0]) else other_words.geometry_problem(*side, told(words)) for side in sides
+        None if schema.registered_name(side[0]) else other_words.geometry_problem(*side, told(options))
+        for side in sides
     ]
     problems.append(other_words.naming_problem(*(columns for columns, _ in sides)))
     if any(problems):
@@ -345,6 +346,8 @@ def header_of(table: pd.DataFrame | Columns, name: str) -> Header:
     return Header(provenance.source(table, name), table.columns, len(table))
 
 
-def rule_of_tables(words: Words, truth: Annotations | SideColumns, predictions: Annotations | SideColumns) -> Rule:
-    """The rule for two checked sides; raises InputError if the words do not fit the tables."""
-    return rule_for(words, header_of(truth.objects, "truth"), header_of(predictions.objects, "predictions"))
+def rule_of_tables(
+    options: MatchOptions, truth: Annotations | SideColumns, predictions: Annotations | SideColumns
+) -> Rule:
+    """The rule for two checked sides; raises InputError if the options do not fit the tables."""
+    return rule_for(options, header_of(truth.objects, "truth"), header_of(predictions.objects, "predictions"))
