@@ -10,7 +10,6 @@ import pytest
 
 import spotgeo_frames as sf
 from helpers.reference import PROJECT
-from spotgeo_frames.scale import journal
 from spotgeo_frames.support import addresses, memory, temporary
 from spotgeo_frames.support.addresses import Storage
 
@@ -56,8 +55,8 @@ def test_memory_is_unlimited_where_the_system_does_not_tell(monkeypatch: pytest.
 
 
 def test_runs_are_kept_and_go_on_without_locks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, sample: Path) -> None:
-    monkeypatch.setattr(journal, "WINDOWS", True)
-    monkeypatch.setattr(journal, "lock", lambda _: None)
+    monkeypatch.setattr(temporary, "WINDOWS", True)
+    monkeypatch.setattr(temporary, "lock", lambda _: None)
     dataset = {
         "truth": sample / "truth.parquet",
         "predictions": sample / "eager.parquet",
@@ -73,8 +72,8 @@ def test_runs_are_kept_and_go_on_without_locks(monkeypatch: pytest.MonkeyPatch, 
 def test_results_of_something_else_are_refused_without_locks(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, sample: Path
 ) -> None:
-    monkeypatch.setattr(journal, "WINDOWS", True)
-    monkeypatch.setattr(journal, "lock", lambda _: None)
+    monkeypatch.setattr(temporary, "WINDOWS", True)
+    monkeypatch.setattr(temporary, "lock", lambda _: None)
     (tmp_path / "run" / "matches").mkdir(parents=True)
     (tmp_path / "run" / "matches" / "mine.parquet").write_bytes(b"mine")
     with pytest.raises(sf.InputError, match="holds files of something else"):

@@ -143,9 +143,8 @@ class Rule:
         geometry = self.geometry
         if geometry.any_column and not geometry.columns:
             return None
-        own = [
-            name for columns in schema.REGISTERED_COLUMNS.values() for name in columns
-        ]  # whose middles may be measured
+        # The middles of registered geometries may be measured.
+        own = [name for columns in schema.REGISTERED_COLUMNS.values() for name in columns]
         return [*dict.fromkeys([*schema.BOX, *geometry.columns, *own, "category", *geometry.columns_of_truth])]
 
     @property

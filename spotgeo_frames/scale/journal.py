@@ -173,22 +173,22 @@ def _made_unlocked(out: Place, content: bytes) -> int | None:
     try:
         with temporary.temporary_beside(path) as unfinished:
             unfinished.write_bytes(content)
-            _linked(str(temporary), str(path))
+            _linked(str(unfinished), str(path))
     except FileExistsError:
         return None
     return os.open(path, os.O_RDWR)
 
 
-def _linked(temporary: str, path: str) -> None:
+def _linked(unfinished: str, path: str) -> None:
     """Gives a file its name; raises FileExistsError if there is such a file."""
     try:
-        os.link(temporary, path)
+        os.link(unfinished, path)
     except FileExistsError:
         raise
     except OSError:  # a file system without links; between the two lines another process may be faster
         if os.path.lexists(path):
             raise FileExistsError(path) from None
-        os.rename(temporary, path)
+        os.rename(unfinished, path)
 
 
 def _check_empty(out: Place) -> None:
@@ -201,7 +201,7 @@ def _check_empty(out: Place) -> None:
 def _tidy(folder: RunFolder, owner: str) -> None:
     """Removes the unfinished files of killed processes: those of the run with the identity `owner`, or all."""
     for place in (folder.place, *(folder.place.inside(name) for name in FOLDERS)):
-        stores.remove_temporary(place, owner)
+        stores.remove_unfinished(place, owner)
 
 
 def _finished(folder: RunFolder, n_parts: int) -> tuple[dict[int, Result], list[str]]:

@@ -22,7 +22,6 @@ import spotgeo_frames as sf
 from helpers.problems import assert_places, refused
 from helpers.reference import PROJECT
 from helpers.scenes import objects
-from spotgeo_frames.formats import objects as objects_file
 from spotgeo_frames.formats.any_file import read_annotations, sequence_layout
 from spotgeo_frames.support import reading
 
@@ -393,7 +392,7 @@ def test_no_thread_of_pyarrow_has_memory_of_python(name: str, tmp_path: Path, mo
         source.seek(0)
         return read_csv(source, **options)
 
-    monkeypatch.setattr(objects_file, "read_bytes", lambda path: content)
+    monkeypatch.setattr(reading, "read_bytes", lambda path: content)
     monkeypatch.setattr(pyarrow.csv, "read_csv", noted)
     assert sf.read_objects(path).objects["x"].tolist() == [1.5]
     assert addresses
@@ -531,7 +530,7 @@ def test_files_that_are_wrong_everywhere(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_parquet_that_unpacks_to_far_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("spotgeo_frames.formats.objects.LARGEST_UNPACKED", 1 << 20)
+    monkeypatch.setattr(reading, "LARGEST_UNPACKED", 1 << 20)
     path = tmp_path / "some.parquet"
     pq.write_table(pa.table({name: np.zeros(1_000_000) for name in ("x", "y")}), path)
     for source in (path, tmp_path):
@@ -542,7 +541,7 @@ def test_parquet_that_unpacks_to_far_too_much(tmp_path: Path, monkeypatch: pytes
 def test_a_folder_of_files_of_different_columns_that_unpacks_to_far_too_much(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("spotgeo_frames.formats.objects.LARGEST_UNPACKED", 10_000)
+    monkeypatch.setattr(reading, "LARGEST_UNPACKED", 10_000)
     monkeypatch.setattr("spotgeo_frames.formats.objects.LARGEST_RATIO", 1)
     for position in range(30):
         pq.write_table(pa.table({f"own_{position}": np.arange(100.0)}), tmp_path / f"{position}.parquet")

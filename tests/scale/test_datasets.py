@@ -426,7 +426,7 @@ from contextlib import contextmanager
 from pathlib import Path
 import spotgeo_frames as sf
 from spotgeo_frames.scale import parts
-from spotgeo_frames.scale import run
+from spotgeo_frames.support import work
 parts.LEAST_ROWS = 50_000
 truth, predictions, out, workers = sys.argv[1:]
 
@@ -438,7 +438,7 @@ def kill(more):
 def deadly(*arguments):
     yield kill
 
-run.progress_bar = deadly
+work.progress_bar = deadly
 sf.score_dataset(truth, predictions, out, workers=int(workers))
 """
 

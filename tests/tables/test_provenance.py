@@ -18,12 +18,11 @@ import pytest
 
 import spotgeo_frames as sf
 from helpers.problems import refused
-from spotgeo_frames.cli import scores
 from spotgeo_frames.cli import tracks as tracks_command
 from spotgeo_frames.cli.app import run
-from spotgeo_frames.formats import motchallenge, posetrack, spotgeo
 from spotgeo_frames.formats import objects as tables_of_objects
 from spotgeo_frames.formats.spotgeo import spotgeo_columns
+from spotgeo_frames.matching import matcher
 from spotgeo_frames.tables import provenance
 from spotgeo_frames.tables.annotations import as_annotations
 from spotgeo_frames.tables.provenance import (
@@ -159,16 +158,12 @@ def _memory(values: Any) -> np.ndarray:
     return array
 
 
-# For each reader: its module, a file of the sample, and what reads it.
+# For each reader: a file of the sample, and what reads it.
 READERS: dict[str, Any] = {
-    "competition JSON": (spotgeo, "eager.json", sf.read_spotgeo),
-    "columns of competition JSON": (spotgeo, "eager.json", spotgeo.spotgeo_columns),
-    "Parquet": (tables_of_objects, "eager.parquet", sf.read_objects),
-    "frames": (
-        tables_of_objects,
-        "frames.parquet",
-        lambda path: sf.Annotations(tables_of_objects.read_needed(path, "frames", None)),
-    ),
+    "competition JSON": ("eager.json", sf.read_spotgeo),
+    "columns of competition JSON": ("eager.json", spotgeo_columns),
+    "Parquet": ("eager.parquet", sf.read_objects),
+    "frames": ("frames.parquet", lambda path: sf.Annotations(tables_of_objects.read_needed(path, "frames", None))),
 }
 
 
@@ -188,18 +183,18 @@ def copied(sample: Path, tmp_path: Path, name: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize(("module", "name", "read_it"), READERS.values(), ids=READERS)
+@pytest.mark.parametrize(("name", "read_it"), READERS.values(), ids=READERS)
 def test_a_file_that_changes_while_it_is_read_has_no_digest(
-    sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: Any, name: str, read_it: Any
+    sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, read_it: Any
 ) -> None:
     path = copied(sample, tmp_path, name)
-    note = module.note_source
+    note = provenance.note_source
 
     def late(*arguments: Any) -> None:
         rewrite(path)
         note(*arguments)
 
-    monkeypatch.setattr(module, "note_source", late)
+    monkeypatch.setattr(provenance, "note_source", late)
     [found] = inputs_of({"submission": read_it(path).objects})
     assert (found.sha256, found.remark) == (None, ", changed since it was read")
     assert input_notes([found]) == {"submission": name, "submission_remark": "changed since it was read"}
@@ -208,19 +203,17 @@ def test_a_file_that_changes_while_it_is_read_has_no_digest(
 def test_folders_that_change_while_they_are_read_have_no_digest(
     tracks: Path, poses: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for kind, module, read_both in (
-        (tracks, motchallenge, sf.read_motchallenge),
-        (poses, posetrack, sf.read_posetrack),
-    ):
+    note = provenance.note_source
+    for kind, read_both in ((tracks, sf.read_motchallenge), (poses, sf.read_posetrack)):
         folder = tmp_path / kind.name
         shutil.copytree(kind, folder)
-        note, file = module.note_source, sorted((folder / "tracker").iterdir())[0]
+        file = sorted((folder / "tracker").iterdir())[0]
 
-        def late(*arguments: Any, note: Any = note, file: Path = file) -> None:
+        def late(*arguments: Any, file: Path = file) -> None:
             rewrite(file)
             note(*arguments)
 
-        monkeypatch.setattr(module, "note_source", late)
+        monkeypatch.setattr(provenance, "note_source", late)
         time.sleep(0.02)
         truth, tracker = read_both(folder / "truth", folder / "tracker")
         digests = [file.sha256 for file in inputs_of({"truth": truth.objects, "tracker": tracker.objects})]
@@ -266,12 +259,12 @@ def test_commands_record_what_was_read(
     shutil.copytree(tracks, tmp_path / "tracks")
     truth = copied(sample, tmp_path, "truth.json")
     submission = copied(sample, tmp_path, "eager.json")
-    matched, track_sides = scores.matched, tracks_command.track_sides
+    matched, track_sides = matcher.matched, tracks_command.track_sides
 
     def rewriting(path: Path, work: Any) -> Any:
         return lambda *arguments, **named: (rewrite(path), work(*arguments, **named))[1]
 
-    monkeypatch.setattr(scores, "matched", rewriting(submission, matched))
+    monkeypatch.setattr(matcher, "matched", rewriting(submission, matched))
     run(["score", str(truth), str(submission), "--out", str(tmp_path / "scored")])
     notes = pd.read_parquet(tmp_path / "scored" / "summary.parquet").attrs
     assert notes["truth_sha256"] == sha256(sample / "truth.json")

@@ -177,7 +177,7 @@ def test_missing_damaged_and_small_pictures_are_told_once(tmp_path: Path, monkey
 )
 def test_the_warning_says_what_is_wrong(name: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drawn_pictures, "MOST_PIXELS", 100_000)
-    monkeypatch.setattr(shown_frames, "small_picture", lambda path: pytest.fail(f"{path} is unpacked"))
+    monkeypatch.setattr(drawn_pictures, "small_picture", lambda path: pytest.fail(f"{path} is unpacked"))
     path = written(tmp_path, "1/1.png", *((28, 48) if name == "small" else (1000, 1000)))
     warning = f"images: 1 of 1 frames are drawn without a picture: {path}: {text}"
     assert chosen_pictures(tmp_path, chosen([(1, 1)])) == Pictures({}, 0, warning)
