@@ -201,7 +201,7 @@ def _check_empty(out: Place) -> None:
 def _tidy(folder: RunFolder, owner: str) -> None:
     """Removes the unfinished files of killed processes: those of the run with the identity `owner`, or all."""
     for place in (folder.place, *(folder.place.inside(name) for name in FOLDERS)):
-        stores.remove_unfinished(place, owner)
+        stores.remove_temporary(place, owner)
 
 
 def _finished(folder: RunFolder, n_parts: int) -> tuple[dict[int, Result], list[str]]:
