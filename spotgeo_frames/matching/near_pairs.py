@@ -24,6 +24,9 @@ NearPairs = Callable[[int, int], Pairs]
 # of whose pairs takes longer to look at.
 CROWDED, CROWDED_SIZES = 24, 16
 
+# To begin a search in columns takes as long as it takes for so many rows.
+ROWS_TO_BEGIN = 2000
+
 # Columns into which the image is divided, for each row of a frame.
 COLUMNS = 2
 
@@ -81,7 +84,7 @@ def near_pairs(wanted: Search, first: int, last: int) -> Pairs:
     starts = [side.starts[[first, last]].tolist() for side in sides]
     n_pairs = int((sides[0].counts[first:last] * sides[1].counts[first:last]).sum())
     n_rows = sum(end - start for start, end in starts)
-    in_columns = wanted.extents is not None and 2 * n_pairs > wanted.crowded * n_rows
+    in_columns = wanted.extents is not None and 2 * n_pairs > wanted.crowded * (n_rows + ROWS_TO_BEGIN)
     parts = _in_columns(wanted, first, last) if in_columns else _of_all(wanted, first, last)
     pairs = gathered(wanted.aligned, first, last, parts)
     if in_columns or wanted.by_truth:
