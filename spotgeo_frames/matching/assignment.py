@@ -28,8 +28,12 @@ CELLS_AT_ONCE = 1 << 20
 # Components in which more pairs than this may be chosen are left undecided, because their cycles cost too much time.
 MOST_CHOSEN = 16
 
-# Frames with at least so many cells are taken apart into components before they are solved whole.
-CROWDED_CELLS = 600 * 600
+# The solver takes about as long for so many cells as a pair takes that is not plain, where components are looked for.
+CELLS_A_PAIR = 512
+
+# Frames are taken apart into components only if that spares the solver at least so many cells, which takes it as long
+# as the search takes that finds nothing.
+LEAST_SPARED = 1 << 17
 
 # The memory of a cell (bytes): its cost and its mark. The solver copies the costs if there are more rows than columns.
 CELL_BYTES, COPIED_BYTES = 9, 8
@@ -68,11 +72,12 @@ def assign(near: Entries, largest_cost: float) -> np.ndarray:
     far = far_costs(np.diff(near.row_starts), np.diff(near.column_starts), largest_cost)
     frame = near.frame()
     chosen, contested = plain(near, far.take(frame) * BLUR)
-    unsettled = np.zeros(len(far), bool)
-    unsettled[frame[contested]] = True
-    crowded = unsettled & (np.diff(near.row_starts) * np.diff(near.column_starts) >= CROWDED_CELLS)
-    if crowded.any():
-        pairs = np.flatnonzero(crowded.take(frame))
+    n_contested = np.bincount(frame[contested], minlength=len(far))
+    unsettled = n_contested > 0
+    spared = np.diff(near.row_starts) * np.diff(near.column_starts) - CELLS_A_PAIR * n_contested
+    crowded = unsettled & (spared > 0)
+    if spared[crowded].sum() >= LEAST_SPARED:
+        pairs = np.flatnonzero(crowded.take(frame) & _shared(near))
         is_contested = np.zeros(len(frame), bool)
         is_contested[contested] = True
         chosen[pairs], answered = _by_component(near.take(pairs), chosen[pairs], is_contested[pairs], far[frame[pairs]])
@@ -81,6 +86,12 @@ def assign(near: Entries, largest_cost: float) -> np.ndarray:
     left = np.flatnonzero(unsettled.take(frame))
     chosen[left] = solve(near.take(left), far)
     return chosen
+
+
+def _shared(near: Entries) -> np.ndarray:
+    """Marks the pairs that share their row or their column with another."""
+    row, column = near.row - near.row_starts[0], near.column - near.column_starts[0]
+    return (np.bincount(row) > 1).take(row) | (np.bincount(column) > 1).take(column)
 
 
 def _by_component(

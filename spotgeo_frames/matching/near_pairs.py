@@ -14,7 +14,7 @@ import numpy as np
 
 from ..geometries import ROOM, Extents, Geometry, PairMeasure
 from ..support import arrays
-from .alignment import Aligned, Side
+from .alignment import Aligned
 from .pairs import Pairs, all_pairs, gathered, same_category
 
 # A function that finds the near pairs of the frames [first, last).
@@ -22,13 +22,16 @@ NearPairs = Callable[[int, int], Pairs]
 
 # Frames are crowded where the rows of one side meet so many of the other on average: points, and rows with sizes, each
 # of whose pairs takes longer to look at.
-CROWDED, CROWDED_SIZES = 24, 8
+CROWDED, CROWDED_SIZES = 24, 16
+
+# To begin a search in columns takes as long as it takes for so many rows.
+ROWS_TO_BEGIN = 2000
 
 # Columns into which the image is divided, for each row of a frame.
-COLUMNS = 4
+COLUMNS = 2
 
-# The columns divide the part of the image in which all but these shares of rows have their middles.
-OF_MOST = (0.01, 0.99)
+# The columns divide the part of the image in which all but this share of rows on either side have their middles.
+LEFT_OUT = 0.01
 
 # Where rows are spread so many times as far along y, the image is divided along y.
 TALL = 4.0
@@ -81,14 +84,14 @@ def near_pairs(wanted: Search, first: int, last: int) -> Pairs:
     starts = [side.starts[[first, last]].tolist() for side in sides]
     n_pairs = int((sides[0].counts[first:last] * sides[1].counts[first:last]).sum())
     n_rows = sum(end - start for start, end in starts)
-    in_columns = wanted.extents is not None and 2 * n_pairs > wanted.crowded * n_rows
+    in_columns = wanted.extents is not None and 2 * n_pairs > wanted.crowded * (n_rows + ROWS_TO_BEGIN)
     parts = _in_columns(wanted, first, last) if in_columns else _of_all(wanted, first, last)
     pairs = gathered(wanted.aligned, first, last, parts)
     if in_columns or wanted.by_truth:
         keys = (pairs.truth, pairs.prediction) if wanted.by_truth else (pairs.prediction, pairs.truth)
         # One sort of integers is faster than any of two columns; pairs of small frames come sorted by prediction.
         key = (keys[0] << 32) | keys[1]
-        return pairs.take(np.argsort(key))  # no two are equal
+        return pairs.take(np.argsort(key, kind="stable"))  # no two are equal
     return pairs
 
 
@@ -148,12 +151,16 @@ def _level(extents: tuple[Extents, Extents], truths: np.ndarray, predictions: np
 
 
 class Along(NamedTuple):
-    """The rows of one side of some frames along x: their left edges, and the columns in which their edges lie."""
+    """The rows of one side of some frames, which begin at the row `start` of the side.
 
-    rows: slice
-    left: np.ndarray
+    `first` and `last` are the columns in which their boxes begin and end, and `top` and `bottom` their edges (px).
+    """
+
+    start: int
     first: np.ndarray
     last: np.ndarray
+    top: np.ndarray
+    bottom: np.ndarray
 
 
 def _in_columns(wanted: Search, first: int, last: int) -> Iterator[tuple[int, Pairs]]:
@@ -175,68 +182,75 @@ def _touching(
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """The truth rows and prediction rows of pairs whose boxes touch, part by part, each with how many it stands for.
 
-    Of two boxes that touch along x, one begins in a column that the other covers; where both do, the pair is taken from
-    the side of the one that begins earlier. Boxes that end in the column in which another begins count as touching it.
+    Boxes that share a column count as touching along x. Of two such boxes, one begins in a column of the other. Where
+    the truth begins in an earlier column, the pair is taken from its side, and else from that of the prediction.
     """
-    sides = aligned.truth, aligned.predictions
-    rows = [slice(*side.starts[[first, last]].tolist()) for side in sides]
-    across = _of_most([side.x[of] for side, of in zip(extents, rows, strict=True)])
-    down = _of_most([side.y[of] for side, of in zip(extents, rows, strict=True)])
-    if np.ptp(down) > TALL * np.ptp(across):
-        extents, across = (_turned(extents[0]), _turned(extents[1])), down
-    truth, claimed = _along(sides, extents, rows, across, first, last)
+    truth, claimed = _along(aligned, extents, first, last)
     n_columns = int(max(edge.max(initial=-1) for side in (truth, claimed) for edge in (side.first, side.last))) + 1
     for here, there, is_truth in ((truth, claimed, True), (claimed, truth, False)):
-        order = np.argsort(there.first, kind="stable")
-        starts = np.concatenate([[0], np.cumsum(np.bincount(there.first, minlength=n_columns))])
-        begins = starts.take(here.first)
+        order = np.argsort(there.first, kind="stable")  # which is fastest, since frames are in order
+        tops, bottoms = there.top.take(order), there.bottom.take(order)
+        starts = np.zeros(n_columns + 1, np.int64)
+        np.cumsum(np.bincount(there.first, minlength=n_columns), out=starts[1:])
+        begins = starts.take(here.first + is_truth)
+        # Boxes of negative sizes end before they begin.
         counts = np.maximum(starts.take(here.last + 1) - begins, 0)
         for begin, end in arrays.chunks(counts, TOUCHING_AT_ONCE):
-            box, within = arrays.ranges(begins[begin:end], counts[begin:end])
-            box, other = box + begin, order.take(within)
-            left, mine = there.left.take(other), here.left.take(box)
-            kept = np.flatnonzero(left > mine if is_truth else left >= mine)
-            pair = box.take(kept) + here.rows.start, other.take(kept) + there.rows.start
-            truths, predictions = pair if is_truth else pair[::-1]
-            kept = _level(extents, truths, predictions)
+            of_part = slice(begin, end)
+            repeats = counts[of_part]
+            box, other = arrays.ranges(begins[of_part], repeats)
+            level = np.repeat(here.top[of_part], repeats) <= bottoms.take(other)
+            level &= tops.take(other) <= np.repeat(here.bottom[of_part], repeats)
+            kept = np.flatnonzero(level)
+            pair = box.take(kept) + (here.start + begin), order.take(other.take(kept)) + there.start
             # Each pair is looked for from both sides.
-            yield (end - begin) * len(there.left) // 2, truths.take(kept), predictions.take(kept)
+            yield (end - begin) * len(there.first) // 2, *(pair if is_truth else pair[::-1])
 
 
-def _of_most(places: list[np.ndarray]) -> np.ndarray:
-    """From where to where most places lie, (2,)."""
-    return np.quantile(np.concatenate(places), OF_MOST)
+def _along(aligned: Aligned, extents: tuple[Extents, Extents], first: int, last: int) -> list[Along]:
+    """Both sides of the frames [first, last), with x for y where rows are spread farther along y.
+
+    Columns are counted through all frames. Rows that lie far from most share the first or the last column, so that they
+    make no column wide.
+    """
+    rows = [slice(*side.starts[[first, last]].tolist()) for side in (aligned.truth, aligned.predictions)]
+    across, down = (_of_most(axis[rows[0]]) for axis in extents[0][:2])
+    if down[1] - down[0] > TALL * (across[1] - across[0]):
+        extents, across = (_turned(extents[0]), _turned(extents[1])), down
+    low, high = across
+    n_rows = sum(of.stop - of.start for of in rows)
+    n_columns = min(max(COLUMNS * n_rows // (last - first), 8), 1024)
+    scale = (n_columns - 1) / max(high - low, np.finfo(np.float64).tiny * n_columns)
+    found = []
+    for side, of_side, of_frames in zip((aligned.truth, aligned.predictions), extents, rows, strict=True):
+        begins = n_columns * (side.frame[of_frames] - first)
+        edges = _edges(of_side.x[of_frames], _of_rows(of_side.half_width, of_frames))
+        begin, end = (((np.clip(edge, low, high) - low) * scale).astype(np.int64) + begins for edge in edges)
+        top, bottom = _edges(of_side.y[of_frames], _of_rows(of_side.half_height, of_frames))
+        found.append(Along(of_frames.start, begin, end, top, bottom))
+    return found
+
+
+def _of_rows(halves: np.ndarray | float, rows: slice) -> np.ndarray | float:
+    """Half the sizes of these rows, where they have sizes of their own."""
+    return halves[rows] if isinstance(halves, np.ndarray) else halves
+
+
+def _edges(middle: np.ndarray, half: np.ndarray | float) -> tuple[np.ndarray, np.ndarray]:
+    """The edges on both sides of the middles, a little farther out."""
+    with np.errstate(over="ignore"):
+        grown = ROOM * np.abs(middle) + half
+        return middle - grown, middle + grown
+
+
+def _of_most(places: np.ndarray) -> tuple[float, float]:
+    """From where to where most places lie."""
+    left_out = int(LEFT_OUT * len(places))
+    low, high = left_out, len(places) - 1 - left_out
+    ordered = np.partition(places, (low, high))
+    return float(ordered[low]), float(ordered[high])
 
 
 def _turned(extents: Extents) -> Extents:
     """The same boxes with x for y."""
     return Extents(extents.y, extents.x, extents.half_height, extents.half_width)
-
-
-def _along(
-    sides: tuple[Side, Side],
-    extents: tuple[Extents, Extents],
-    rows: list[slice],
-    across: np.ndarray,
-    first: int,
-    last: int,
-) -> list[Along]:
-    """Both sides of the frames [first, last) along x; columns are counted through all frames.
-
-    `across` is from where to where most rows lie. Rows that lie far from these share the first or the last column, so
-    that they make no column wide.
-    """
-    found = []
-    for side, of_side, of_frames in zip(sides, extents, rows, strict=True):
-        x, half = of_side.x[of_frames], of_side.half_width
-        half = half[of_frames] if isinstance(half, np.ndarray) else half
-        room = ROOM * np.abs(x)
-        found.append((of_frames, x - half - room, x + half + room, side.frame[of_frames] - first))
-    low, high = across
-    n_columns = min(max(COLUMNS * sum(len(frame) for *_, frame in found) // (last - first), 8), 1024)
-    scale = (n_columns - 1) / max(high - low, np.finfo(np.float64).tiny * n_columns)
-    columns = [
-        ((np.clip([left, right], low, high) - low) * scale).astype(np.int64) + n_columns * frame
-        for _, left, right, frame in found
-    ]
-    return [Along(of_frames, left, *column) for (of_frames, left, *_), column in zip(found, columns, strict=True)]

@@ -1,6 +1,7 @@
 """Pairs of a truth and a prediction, and the chunks of frames that are searched for them.
 
-A chunk is so small that all its pairs fit the processor's cache. Only the near pairs of a chunk are kept.
+Only the near pairs of a chunk are kept, so that it may have many pairs: where frames are crowded, most are never made.
+Those that are made are compared so few at a time that they fit the processor's cache.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,7 +13,7 @@ from ..support import arrays, memory
 from .alignment import Aligned, Side
 
 # Truth-prediction pairs of a chunk of frames, and how many of them are compared at once.
-PAIRS_IN_CHUNK, PAIRS_AT_ONCE = 1 << 18, 1 << 16
+PAIRS_IN_CHUNK, PAIRS_AT_ONCE = 1 << 20, 1 << 16
 
 # The same where frames are compared chunk by chunk more than once.
 SIMILAR_AT_ONCE = 1 << 19
