@@ -10,7 +10,7 @@ from ..geometries import JOINTS
 from ..matching import alignment, left_out
 from ..support import addresses, plain_value, reading
 from ..tables import Columns, columns_of, dataframe_of
-from ..tracking import TRACK_METRICS, evaluate_tracks, rule_of_tracks, track_tables, without_crowds_of_tracks
+from ..tracking import TRACK_METRICS, counted_in_tracks, evaluate_tracks, rule_of_tracks, track_tables
 from ..tracking import track as track_sides
 from .answers import Answer, check_out, formatted, heading, keep, plain_rows
 from .arguments import How, check_scheduler
@@ -120,7 +120,7 @@ def _numbers(truth: Path, tracker: Path, how: How, identity: str, benchmark: str
     rule = rule_of_tracks(how.options, known, found, identity)
     aligned = alignment.align(known, found, how.frames)
     warning = left_out.left_out(aligned, rule)
-    _, _, sums = evaluate_tracks(without_crowds_of_tracks(aligned, rule), rule)
+    _, _, sums = evaluate_tracks(counted_in_tracks(aligned, rule), rule)
     if warning is not None:
         warnings.warn(warning, stacklevel=2)
     labels = sums.labels["sequence"].tolist()

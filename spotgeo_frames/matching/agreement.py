@@ -23,19 +23,28 @@ class Unknown(NamedTuple):
 
 
 def category_codes(truth: Columns, predictions: Columns) -> list[np.ndarray | None]:
-    """The category of each row as an integer, if both sides have categories; else None for both."""
+    """The category of each row as an integer, if both sides have categories; else None for both.
+
+    A crowd may have a null category, which is -1: it covers predictions of every category.
+    """
     if "category" not in truth or "category" not in predictions:
         return [None, None]
     import pandas as pd
 
     columns = [pd.Series(side["category"], copy=False) for side in (truth, predictions)]
+    null = [column.isna().to_numpy() for column in columns]
+    is_crowd = pd.Series(truth["crowd"]).eq(1).to_numpy(bool, na_value=False) if "crowd" in truth else np.zeros(1, bool)
+    of_any = null[0] & is_crowd
     problems = [
-        f"{provenance.source(table, name)}: column category: {messages.counted(int(column.isna().sum()), 'row')} null"
-        for name, table, column in zip(("truth", "predictions"), (truth, predictions), columns, strict=True)
-        if column.isna().any()
+        f"{provenance.source(table, name)}: column category: {messages.counted(int(wrong.sum()), 'row')} null"
+        for name, table, wrong in zip(
+            ("truth", "predictions"), (truth, predictions), (null[0] & ~of_any, null[1]), strict=True
+        )
+        if wrong.any()
     ]
     if problems:
         raise InputError(problems)
+    columns[0] = columns[0][~of_any]
     # Categories are numbered, not the rows that have them: their text may be long.
     categorical = [isinstance(column.dtype, pd.CategoricalDtype) for column in columns]
     plain = [
@@ -50,9 +59,12 @@ def category_codes(truth: Columns, predictions: Columns) -> list[np.ndarray | No
         codes, _ = arrays.ordinals(plain)
     except TypeError as error:
         raise InputError(f"column category: its values cannot be compared: {error}") from None
-    return [
+    known, predicted = (
         code[column.cat.codes] if own else code for code, column, own in zip(codes, columns, categorical, strict=True)
-    ]
+    )
+    of_truth = np.full(len(of_any), -1, np.int64)
+    of_truth[~of_any] = known
+    return [of_truth, predicted]
 
 
 def check_no_bytes(values: Sequence[pd.Series], truth: Columns, predictions: Columns) -> None:

@@ -1,9 +1,12 @@
-"""Crowds: truths that stand for many objects at once. They count nowhere, nor do the predictions that they explain.
+"""Truths that do not count: crowds, which stand for many objects at once, and ignored ones, such as distractors.
 
-The truth's column `crowd` marks them. The assignment is made without them and with all predictions, and its pairs stay.
-A prediction is explained if it has no pair and covers a crowd of an equal category: a box covers one where at least the
-threshold's share of its own area lies within the crowd, as pycocotools has it; anything else, where it is near the
-crowd by the rule.
+The truth's column `crowd` marks crowds. The assignment is made without them and with all predictions, and its pairs
+stay. A prediction is explained if it has no pair and covers a crowd of an equal category: a box covers one where at
+least the threshold's share of its own area lies within the crowd, as pycocotools has it; anything else, where it is
+near the crowd by the rule. A crowd whose category is null covers predictions of every category.
+
+The truth's column `ignore` marks ignored truths. They are matched with the rest, one to one; then they leave, and so do
+the predictions that they took.
 """
 
 from __future__ import annotations
@@ -20,66 +23,90 @@ from .alignment import Aligned, drop_empty_joints, select_rows
 from .pairs import Pairs, join_pairs
 from .rule import Compared, Rule
 
+# The columns of the truth that mark what does not count.
+MARKS = ("crowd", "ignore")
+
 
 class WithoutCrowds(NamedTuple):
-    """Two aligned sides without the crowds of the truth.
+    """Two aligned sides without the crowds of the truth, and which of its other rows are ignored.
 
     `sides` has all predictions. `covering` are the pairs of a prediction, as a row of `sides`, and a crowd that it
     covers; their measure is a distance (px) if the rule is by distance, and otherwise a similarity or a covered share.
-    `n_crowds` is how many crowds there are, None if the truth has no column `crowd`.
+    `n_crowds` is how many crowds there are, None if the truth has no column `crowd`. `ignored` marks the truths of
+    `sides` that are ignored, (N,); None if the truth has no column `ignore`.
     """
 
     sides: Compared
     covering: Pairs
     n_crowds: int | None
+    ignored: np.ndarray | None = None
+
+    @property
+    def all_count(self) -> bool:
+        """Whether every truth and every prediction counts."""
+        return not self.n_crowds and (self.ignored is None or not self.ignored.any())
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Marks the truths of `sides` that count, (N,)."""
+        everything = np.ones(len(self.sides.aligned.truth.frame), bool)
+        return everything if self.ignored is None else ~self.ignored
 
 
 def without_crowds(sides: Compared, rule: Rule, farthest: float | None = None) -> WithoutCrowds:
-    """Takes the crowds out of the truth; raises InputError if a value of its column `crowd` is neither true nor false.
+    """Takes the crowds out of the truth, and marks what is ignored in it.
 
     `farthest` is the largest distance (px), or the least similarity or covered share, at which a prediction covers a
-    crowd; None means that of a match.
+    crowd; None means that of a match. Raises InputError if a value of `crowd` or `ignore` is neither true nor false.
     """
-    aligned = sides.aligned
-    if "crowd" not in aligned.truth.table:
-        return WithoutCrowds(sides, join_pairs([]), None)
-    is_crowd = crowd_flags(aligned.truth.table, ", as where the joints of a pose differ" if rule.joints else "")
-    if not is_crowd.any():
-        return WithoutCrowds(sides, join_pairs([]), 0)
-    everything = np.ones(len(aligned.predictions.frame), bool)
-    crowds = select_rows(aligned, is_crowd, everything)
-    others = select_rows(aligned, ~is_crowd, everything)
-    return WithoutCrowds(
-        Compared(others, rule.near(others)), rule.covering_pairs(crowds, farthest), int(is_crowd.sum())
-    )
+    aligned, covering, n_crowds = sides.aligned, join_pairs([]), None
+    why_null = ", as where the joints of a pose differ" if rule.joints else ""
+    is_crowd = flags(aligned.truth.table, "crowd", why_null)
+    if is_crowd is not None:
+        n_crowds = int(is_crowd.sum())
+    if is_crowd is not None and n_crowds:
+        everything = np.ones(len(aligned.predictions.frame), bool)
+        others = select_rows(aligned, ~is_crowd, everything)
+        covering = rule.covering_pairs(select_rows(aligned, is_crowd, everything), farthest)
+        sides = Compared(others, rule.near(others))
+    return WithoutCrowds(sides, covering, n_crowds, flags(sides.aligned.truth.table, "ignore", why_null))
 
 
-def without_explained(counting: WithoutCrowds, pairs: Pairs) -> tuple[Aligned, Pairs, dict[Hashable, int]]:
-    """Takes out the predictions that have no pair and cover a crowd.
+def without_uncounted(counting: WithoutCrowds, pairs: Pairs) -> tuple[Aligned, Pairs, dict[Hashable, int]]:
+    """Takes out the ignored truths, the predictions that they took, and those without a pair that cover a crowd.
 
-    Returns the sides without them, the same pairs as rows of these sides, and the notes `crowds` and `explained`, how
-    many were taken out. There are no notes if the truth has no column `crowd`.
+    Returns the sides without them, the pairs that are left as rows of these sides, and notes: `crowds` and `explained`,
+    how many crowds and predictions were taken out, if the truth has a column `crowd`; and `ignored`, how many truths
+    are ignored, if it has a column `ignore`.
     """
-    aligned = counting.sides.aligned
-    if counting.n_crowds is None:
-        return aligned, pairs, {}
-    explained = np.zeros(len(aligned.predictions.frame), bool)
-    explained[counting.covering.prediction] = True
-    explained[pairs.prediction] = False
-    notes: dict[Hashable, int] = {"crowds": counting.n_crowds, "explained": int(explained.sum())}
-    if not counting.n_crowds:
+    aligned, notes = counting.sides.aligned, dict[Hashable, int]()
+    if counting.n_crowds is None and counting.ignored is None:
         return aligned, pairs, notes
-    left = select_rows(aligned, np.ones(len(aligned.truth.frame), bool), ~explained)
-    place = np.cumsum(~explained) - 1
-    return drop_empty_joints(left), pairs._replace(prediction=place[pairs.prediction]), notes
+    gone = np.zeros(len(aligned.predictions.frame), bool)
+    gone[counting.covering.prediction] = True
+    gone[pairs.prediction] = False
+    if counting.n_crowds is not None:
+        notes |= {"crowds": counting.n_crowds, "explained": int(gone.sum())}
+    stays = counting.counts
+    if counting.ignored is not None:
+        notes["ignored"] = int(counting.ignored.sum())
+        gone[pairs.prediction[~stays[pairs.truth]]] = True
+        pairs = pairs.take(np.flatnonzero(stays[pairs.truth]))
+    if counting.all_count:
+        return aligned, pairs, notes
+    left = drop_empty_joints(select_rows(aligned, stays, ~gone))
+    truth, prediction = (np.cumsum(kept) - 1 for kept in (stays, ~gone))
+    return left, pairs._replace(truth=truth[pairs.truth], prediction=prediction[pairs.prediction]), notes
 
 
-def crowd_flags(truth: Columns, why_null: str = "") -> np.ndarray:
-    """The column `crowd` as booleans; raises InputError if a value is neither true nor false, 1 or 0.
+def flags(truth: Columns, column: str, why_null: str = "") -> np.ndarray | None:
+    """A column of marks as booleans, None if there is none; raises InputError if a value is neither true nor false.
 
-    `why_null` is added to the message if such a value is null.
+    1 and 0 will do. `why_null` is added to the message if such a value is null.
     """
-    values = truth["crowd"]
+    if column not in truth:
+        return None
+    values = truth[column]
     numbers = as_numbers(values) if _is_numeric(values) else np.array([_number(value) for value in values], np.float64)
     wrong = (numbers != 0) & (numbers != 1)
     if wrong.any():
@@ -87,7 +114,7 @@ def crowd_flags(truth: Columns, why_null: str = "") -> np.ndarray:
         shown = f"null{why_null}" if example is None else repr(example)
         problem = f"{messages.counted(int(wrong.sum()), 'row')} neither true nor false (1 or 0), such as {shown}"
         keys = messages.first_keys(truth, wrong, [*schema.FRAME_KEY, "object", "joint"])
-        raise InputError(f"{provenance.source(truth, 'truth')}: column crowd: {problem}: {keys}")
+        raise InputError(f"{provenance.source(truth, 'truth')}: column {column}: {problem}: {keys}")
     return numbers == 1
 
 

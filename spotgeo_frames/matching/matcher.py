@@ -29,7 +29,7 @@ from ..geometries import Measure
 from ..tables import Annotations, Columns, SideColumns, Table, as_side_columns, match_dataframe, table_kinds
 from .alignment import FrameRule
 from .assignment import Entries, assign
-from .crowds import WithoutCrowds, without_crowds, without_explained
+from .crowds import WithoutCrowds, without_crowds, without_uncounted
 from .layout import match_table
 from .left_out import left_out
 from .options import MatchOptions, match_options, rule_of_tables
@@ -67,8 +67,9 @@ def match(
         their `x` and `y` are the top left corner. Keypoints have one row a joint, with a column `joint`; a joint whose
         `visibility` is 0 counts as absent. If both sides have a column `category`, only objects of equal categories
         match. Truths whose `crowd` is true count nowhere, nor do predictions without a pair that cover one: boxes with
-        at least `threshold` of their own area in it, anything else near it by the rule. The match table carries all
-        other columns along.
+        at least `threshold` of their own area in it, anything else near it by the rule; a crowd whose category is null
+        covers every category. Truths whose `ignore` is true are matched with the rest, and then count nowhere, nor do
+        the predictions that they took. The match table carries all other columns along.
     tau, epsilon
         Match by distance, in pixels, with 0 <= epsilon < tau. `tau` is the largest distance of a true positive (10 by
         default), `epsilon` the distance up to which its error is 0 (3 by default; 0 where `tau` is at most 3, or where
@@ -119,9 +120,10 @@ def match(
       and as `sequence_...` those of its sequence.
 
     Its notes hold `rule`, `version`, what the rule has of `tau`, `epsilon`, `unit` and `threshold`, and if the truth
-    has a column `crowd`, how many `crowds` were left out and how many predictions they explained; with
-    `frames="labelled"`, how many predictions were left out (`unlabelled`). Notes are the `attrs` of pandas, or the
-    metadata of pyarrow. polars has no place for them, so functions that need tau then ask for it.
+    has a column `crowd`, how many `crowds` were left out and how many predictions they explained; if it has a column
+    `ignore`, how many truths were `ignored`; with `frames="labelled"`, how many predictions were left out
+    (`unlabelled`). Notes are the `attrs` of pandas, or the metadata of pyarrow. polars has no place for them, so
+    functions that need tau then ask for it.
 
     Raises
     ------
@@ -208,8 +210,8 @@ def match_sides(
 
 
 def counted_table(counting: WithoutCrowds, pairs: Pairs, rule: Rule, carried: Collection[str] | None = None) -> Columns:
-    """The match table of these pairs, without crowds and without the predictions that they explain."""
-    aligned, pairs, notes = without_explained(counting, pairs)
+    """The match table of these pairs, without what does not count."""
+    aligned, pairs, notes = without_uncounted(counting, pairs)
     table = match_table(aligned, pairs, rule, carried)
     table.attrs.update(notes)
     return table

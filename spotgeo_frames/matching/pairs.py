@@ -78,9 +78,12 @@ def frame_chunks(truth: Side, predictions: Side, at_once: int = PAIRS_IN_CHUNK) 
 
 
 def same_category(aligned: Aligned, prediction_rows: np.ndarray, truth_rows: np.ndarray) -> np.ndarray | bool:
-    """Marks the pairs of equal categories; True if a side has no categories."""
+    """Marks the pairs of equal categories, and those of a crowd of any; True if a side has no categories."""
     truth, predictions = aligned.truth.category, aligned.predictions.category
-    return truth is None or predictions is None or predictions[prediction_rows] == truth[truth_rows]
+    if truth is None or predictions is None:
+        return True
+    of_truth = truth[truth_rows]
+    return (predictions[prediction_rows] == of_truth) | (of_truth < 0)
 
 
 def all_pairs(aligned: Aligned, first: int, last: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:

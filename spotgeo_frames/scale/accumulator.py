@@ -191,7 +191,7 @@ class Accumulator:
             - one of `xy` (n, 2), points in px; `boxes` (n, 4): x, y, w, h in px, where x, y is the top left corner; or
               `boxes_xyxy` (n, 4): left, top, right, bottom in px, as torchvision and Ultralytics have them;
             - if you like, `classes` (n,), numbers or text: if both sides have them, only equal classes match; `scores`
-              (n,); `object` (n,), otherwise rows are numbered; and any other column (n,), such as `crowd`.
+              (n,); `object` (n,), otherwise rows are numbered; and any other column (n,), such as `crowd` or `ignore`.
 
             To list the frames of a batch, so that empty ones count, give `Annotations(objects, frames)`. Both may be
             dicts of arrays: `frames` has `sequence` and `frame`, one row a frame. Without, the frames are those that

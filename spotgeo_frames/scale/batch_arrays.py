@@ -22,7 +22,7 @@ GEOMETRY = {"xy": 2, "boxes": 4, "boxes_xyxy": 4}
 COLUMNS = {"scores": "score", "classes": "category"}
 
 # The columns of a table that are looked at, besides the geometry.
-NEEDED = {*schema.FRAME_KEY, "object", "joint", *schema.BOX, "category", "crowd", "score"}
+NEEDED = {*schema.FRAME_KEY, "object", "joint", *schema.BOX, "category", "crowd", "ignore", "score"}
 
 # The key of a dict for what other packages call otherwise, by `plain` names and by the columns of tables.
 MEANT = {
@@ -30,7 +30,7 @@ MEANT = {
     "bboxes": "boxes (x, y, w, h; x, y is the top left corner) or boxes_xyxy",
     "xywh": "boxes, whose x, y is the top left corner and not the centre",
 }
-KEYS = {"category": "classes", "score": "scores", "crowd": "crowd"}
+KEYS = {"category": "classes", "score": "scores", "crowd": "crowd", "ignore": "ignore"}
 
 
 class BatchSide(NamedTuple):

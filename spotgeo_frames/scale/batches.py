@@ -16,14 +16,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..matching import Header, MatchOptions, Rule, Unknown, header_of, left_out, rule_for
+from ..matching import Header, MatchOptions, Rule, Unknown, crowds, header_of, left_out, rule_for
 from ..support import arrays, check_none
 from ..tables import Annotations, Columns, SideColumns, Table, as_side_columns, messages, schema
 from .batch_arrays import BatchSide, arrays_of_columns, as_tables, given_arrays
 
 # The columns of each side that decide how rows are matched; all batches have the same of them.
 DECIDING = {
-    "truth": frozenset(["joint", "w", "h", "category", "crowd"]),
+    "truth": frozenset(["joint", "w", "h", "category", "crowd", "ignore"]),
     "predictions": frozenset(["joint", "w", "h", "category"]),
 }
 
@@ -192,8 +192,8 @@ def sequence_and_frame(code: FrameCode) -> tuple[int, int]:
 class PlainSide(NamedTuple):
     """A plain side of n rows: codes of sequences and frames, (n,), and the geometry, (2, n) or (4, n), px.
 
-    `category`, numbers or codes of text, and `crowd` are None if the side has none. `listed` are the frames that it
-    lists, or None. `form` is its form.
+    `category`, numbers or codes of text, `crowd` and `ignore` are None if the side has none. `listed` are the frames
+    that it lists, or None. `form` is its form.
     """
 
     sequence: np.ndarray
@@ -201,6 +201,7 @@ class PlainSide(NamedTuple):
     geometry: np.ndarray
     category: np.ndarray | None
     crowd: np.ndarray | None
+    ignore: np.ndarray | None
     listed: set[FrameCode] | None
     form: Form
 
@@ -221,11 +222,13 @@ def plain_side(side: BatchSide, name: str, sequences: Codes, categories: Codes) 
         return None
     if not _objects_differ(columns, sequence, frame) or not _are_scores(columns):
         return None
-    crowd = np.array(columns["crowd"]) if "crowd" in columns and name == "truth" else None
-    if ("category" in columns and category is None) or (crowd is not None and not _are_flags(crowd)):
+    crowd, ignore = (np.array(columns[mark]) if mark in columns and name == "truth" else None for mark in crowds.MARKS)
+    if "category" in columns and category is None:
+        return None
+    if not all(_are_flags(marked) for marked in (crowd, ignore) if marked is not None):
         return None
     form = form_of(name, columns, schema.BOX[2:] if len(geometry) == len(schema.BOX) else [], side.frames)
-    return PlainSide(sequence, frame, geometry, category, crowd, listed, form)
+    return PlainSide(sequence, frame, geometry, category, crowd, ignore, listed, form)
 
 
 def agreed_frames(truth: PlainSide, predictions: PlainSide) -> set[FrameCode] | None:
@@ -289,7 +292,7 @@ def _joined(sides: Sequence[PlainSide]) -> Iterator[tuple[str, np.ndarray]]:
     yield "sequence", np.concatenate([side.sequence for side in filled])
     yield "frame", np.concatenate([side.frame for side in filled])
     yield from zip(schema.BOX, np.concatenate([side.geometry for side in filled], axis=1), strict=False)
-    for name in ("category", "crowd"):
+    for name in ("category", *crowds.MARKS):
         values = [getattr(side, name) for side in filled]
         if values[0] is not None:
             yield name, np.concatenate(values)

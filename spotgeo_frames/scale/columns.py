@@ -14,7 +14,7 @@ from .listing import in_files
 SIDES = ("truth", "predictions")
 
 # Columns that matching uses if they exist.
-OPTIONAL = ["x", "y", "w", "h", "joint", "visibility", "category", "crowd"]
+OPTIONAL = ["x", "y", "w", "h", "joint", "visibility", "category", "crowd", "ignore"]
 
 
 @contextmanager

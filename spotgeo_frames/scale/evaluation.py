@@ -17,7 +17,7 @@ from ..matching import FrameRule, Pairs, Rule, WithoutCrowds, alignment, compare
 from ..scoring import Sums, match_sums
 from ..support import InputError, Output, Place, arrays, check_memory, first_line, memory, work, writing
 from ..tables import Columns, Edges, SideColumns, match_dataframe, schema
-from ..tracking import evaluate_tracks, track_tables, without_crowds_of_tracks
+from ..tracking import counted_in_tracks, evaluate_tracks, track_tables
 from .blocks import BLOCK_BYTES, BLOCK_ROWS, OutOfOrderError, Source, checked_blocks
 from .contents import CANNOT_SKIP
 from .files import File, Gap, OpenedFiles, RowGroup, check_unchanged, gap_text
@@ -93,7 +93,7 @@ def track_block(
     truth: SideColumns, predictions: SideColumns, _cut: Collection[Any], *, rule: Rule, frames: FrameRule, keep: bool
 ) -> tuple[pd.DataFrame | None, list[Sums], list[Sums]]:
     """CLEAR's match table of a block (None unless `keep`), and the sums of each sequence; tracks are never cut."""
-    aligned = without_crowds_of_tracks(alignment.align(truth, predictions, frames, may_be_disjoint=True), rule)
+    aligned = counted_in_tracks(alignment.align(truth, predictions, frames, may_be_disjoint=True), rule)
     tracks, found, sums = evaluate_tracks(aligned, rule)
     matches = track_tables.track_matches(aligned, tracks, found, rule) if keep else None
     return matches, [sums], []

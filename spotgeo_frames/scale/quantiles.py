@@ -13,6 +13,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ..geometries import labelled_joints
+from ..matching import crowds
 from ..support import InputError, SliceError
 from ..tables import CheckedBins, Edges, Ranks, arrow, binning
 from .blocks import BLOCK_ROWS
@@ -43,8 +44,8 @@ def dataset_bin_edges(
 
     `values` is that column of a match table without rows. Quantile bins are those of the match table without the
     sequences in `exclude`. Raises SliceError if edges do not fit the column; and where a count is asked for, if the
-    column is not one of truths or predictions, if it has anything but finite numbers or times, or if crowds may explain
-    predictions: which of them are in the match table is known only after matching.
+    column is not one of truths or predictions, if it has anything but finite numbers or times, or if not every
+    truth counts: which predictions are in the match table is known only after matching.
     """
     if not isinstance(bins, int):
         return binning.fitting_edges(values, bins)
@@ -57,10 +58,13 @@ def dataset_bin_edges(
     times = _type_of_times(kind)
     if times is None and not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
         raise SliceError(f"column {column} holds no numbers; it cannot be binned")
-    if side == "predicted" and _has_crowds(contents["truth"], exclude):
-        raise SliceError(f"column {column} cannot be binned in a dataset with crowds; columns of truths can")
-    crowds = ["crowd"] if side == "truth" and "crowd" in source.schema.names else []
-    edges = streamed_edges(lambda: _values(source, name, times, crowds, exclude), source.n_rows, bins, column)
+    marks = [mark for mark in crowds.MARKS if mark in contents["truth"].schema.names]
+    if side == "predicted" and _any_marked(contents["truth"], marks, exclude):
+        raise SliceError(
+            f"column {column} cannot be binned in a dataset with crowds or ignored truths; columns of truths can"
+        )
+    of_truth = marks if side == "truth" else []
+    edges = streamed_edges(lambda: _values(source, name, times, of_truth, exclude), source.n_rows, bins, column)
     return edges if times is None or not len(edges) else binning.edges_in_column(pd.Series(dtype=times), edges)
 
 
@@ -73,18 +77,18 @@ def _type_of_times(kind: pa.DataType) -> Any:
 
 
 def _values(
-    source: Contents, name: str, times: Any, crowds: Sequence[str], exclude: Sequence[int | str]
+    source: Contents, name: str, times: Any, marks: Sequence[str], exclude: Sequence[int | str]
 ) -> Iterator[np.ndarray]:
-    """The values of a column in pieces, without nulls, joints that are absent, and crowds if `crowds` has a column.
+    """The values of a column in pieces, without nulls, joints that are absent, and rows that a column of `marks` marks.
 
     `times` is the type of a column of times.
     """
     of_joints = ["joint", "visibility"] if {"joint", "visibility"} <= {*source.schema.names} else []
-    for table in column_tables(source, [name, *of_joints, *crowds], exclude):
+    for table in column_tables(source, [name, *of_joints, *marks], exclude):
         if of_joints:
             table = table[labelled_joints(table)]
-        if crowds:
-            table = table[~_is_crowd(table)]
+        if marks:
+            table = table[~_is_marked(table, marks)]
         if times is not None:
             yield binning.ordered_values(table[name].dropna().astype(times))
         else:
@@ -92,16 +96,14 @@ def _values(
             yield values[~np.isnan(values)]
 
 
-def _has_crowds(truth: Contents, exclude: Sequence[int | str]) -> bool:
-    """Whether any truth is a crowd."""
-    return "crowd" in truth.schema.names and any(
-        _is_crowd(table).any() for table in column_tables(truth, ["crowd"], exclude)
-    )
+def _any_marked(truth: Contents, marks: Sequence[str], exclude: Sequence[int | str]) -> bool:
+    """Whether any truth does not count."""
+    return bool(marks) and any(_is_marked(table, marks).any() for table in column_tables(truth, marks, exclude))
 
 
-def _is_crowd(table: pd.DataFrame) -> np.ndarray:
-    """Whether each truth is a crowd; matching refuses values that are neither true nor false."""
-    return table["crowd"].eq(1).to_numpy(bool, na_value=False)
+def _is_marked(table: pd.DataFrame, marks: Sequence[str]) -> np.ndarray:
+    """Whether each truth is a crowd or ignored; matching refuses values that are neither true nor false."""
+    return table[list(marks)].eq(1).any(axis=1).to_numpy(bool, na_value=False)
 
 
 def column_tables(source: Contents, columns: Sequence[str], exclude: Sequence[int | str]) -> Iterator[pd.DataFrame]:

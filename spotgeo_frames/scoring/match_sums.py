@@ -282,7 +282,7 @@ def pair_sums(counting: WithoutCrowds, pairs: Pairs, rule: Rule) -> Sums:
 
     Errors are added in another order, so their sums may differ in the last digits.
     """
-    aligned, pairs, notes = crowds.without_explained(counting, pairs)
+    aligned, pairs, notes = crowds.without_uncounted(counting, pairs)
     truth, predictions, frames = aligned.truth, aligned.predictions, aligned.frames
     of_frame, first = arrays.grouped(arrays.row_keys(frames, ["sequence"]))
     # Each joint of a frame is a row of `frames`.

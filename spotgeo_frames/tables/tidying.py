@@ -35,6 +35,7 @@ def tidy(
     category: str | None = None,
     area: str | None = None,
     crowd: str | None = None,
+    ignore: str | None = None,
     visibility: str | None = None,
 ) -> pd.DataFrame:
     """Renames the columns of a table to those that all functions here expect, and computes boxes from other formats.
@@ -43,7 +44,7 @@ def tidy(
     ----------
     table
         A table of objects, of frames, of sequences (of pandas, polars or pyarrow, or what exports an Arrow stream).
-    sequence, frame, object, joint, x, y, w, h, score, category, area, crowd, visibility
+    sequence, frame, object, joint, x, y, w, h, score, category, area, crowd, ignore, visibility
         The name that this column has in the table; None, the default, leaves it as it is.
     box
         The names of the four columns of the boxes, in the order that `box_format` has them. They are replaced by `x`,
@@ -88,6 +89,7 @@ def tidy(
         "category": category,
         "area": area,
         "crowd": crowd,
+        "ignore": ignore,
         "visibility": visibility,
     }
     names = {column: name for column, name in named.items() if name is not None}

@@ -1,9 +1,9 @@
 from . import track_sums as track_sums
 from . import track_tables as track_tables
 from .identities import Identities as Identities
+from .identities import counted_in_tracks as counted_in_tracks
 from .identities import identify as identify
 from .identities import with_predictions as with_predictions
-from .identities import without_crowds_of_tracks as without_crowds_of_tracks
 from .metrics.clear import THRESHOLD as THRESHOLD
 from .metrics.hota import ALPHAS as ALPHAS
 from .metrics.hota import HOTA_ALONE as HOTA_ALONE

@@ -13,6 +13,10 @@ are matched with the greatest sum of similarities, from 0.5 on. Then a predictio
 of its own area lies in a crowd of an equal category. Points and what a function of the caller's compares leave where
 they are similar enough to a crowd to match it, and joints where they are within the kit's distance of one.
 
+Ignored truths leave as MOTChallenge's kit takes out its distractors (trackeval 1.3.0,
+datasets/mot_challenge_2d_box.py): the same matching has them with all other truths, and they take along what they were
+matched with.
+
 An aligned frame of joints belongs to one joint: it is a (sequence, frame, joint). An image is a (sequence, frame) with
 all its joints, and a pose is one object in an image.
 """
@@ -235,19 +239,20 @@ def _places(row: np.ndarray) -> np.ndarray:
     return places
 
 
-def without_crowds_of_tracks(aligned: Aligned, rule: Rule) -> Aligned:
-    """The sides without crowds and without the predictions that they explain; its notes say how many these are.
+def counted_in_tracks(aligned: Aligned, rule: Rule) -> Aligned:
+    """The sides without crowds, ignored truths and the predictions that these take; notes say how many there are.
 
-    Raises InputError if a value of the truth's column `crowd` is neither true nor false.
+    Raises InputError if a value of the truth's columns `crowd` and `ignore` is neither true nor false.
     """
-    if "crowd" not in aligned.truth.table:
+    if not any(mark in aligned.truth.table for mark in crowds.MARKS):
         return aligned
     least = LEAST_SIMILARITY if rule.pair_measure == "similarity" else None
     counting = crowds.without_crowds(Compared(aligned, rule.near(aligned)), rule, least)
     if rule.geometry.covered is not None:
         counting = counting._replace(covering=counting.covering.take(counting.covering.measure > COVERED_SHARE))
-    pairs = _matched(counting.sides.aligned, rule, least) if len(counting.covering.truth) else counting.covering
-    left, _, notes = crowds.without_explained(counting, pairs)
+    needs_pairs = len(counting.covering.truth) or not counting.counts.all()
+    pairs = _matched(counting.sides.aligned, rule, least) if needs_pairs else counting.covering
+    left, _, notes = crowds.without_uncounted(counting, pairs)
     return left._replace(notes={**left.notes, **notes})
 
 

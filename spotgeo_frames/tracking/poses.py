@@ -46,7 +46,7 @@ from ..tables import (
     provenance,
     table_kinds,
 )
-from .identities import Keypoints, number_keypoints, with_nulls, without_crowds_of_tracks
+from .identities import Keypoints, counted_in_tracks, number_keypoints, with_nulls
 from .metrics.hota import ALPHAS
 from .metrics.keypoint_ap import keypoint_ap
 from .metrics.keypoint_clear import KeypointClear, keypoint_clear, keypoint_clear_numbers, keypoint_clear_parts
@@ -143,7 +143,8 @@ def pose(
         The truth needs `head_size` (px), and AP uses the predictions' `score`. `read_posetrack` returns such tables.
         poseval evaluates only frames in which somebody is annotated: those whose `n_annotated` in the truth's frames
         table is above 0, and those in which the truth has a joint. Truths whose `crowd` is true count nowhere, nor do
-        joints without a truth that lie within half a head size of one.
+        joints without a truth that lie within half a head size of one. Truths whose `ignore` is true count nowhere, nor
+        do the joints that they are matched with, within half a head size.
     identity
         The column that names an object through its sequence. A side that lacks the column uses `object`.
     frames
@@ -196,7 +197,7 @@ def pose(
     rule = Rule("keypoint", head_sizes=HEAD_SIZES, identity=identity)
     aligned = alignment.align(*sides, frames)
     warning = left_out.left_out(aligned, rule)
-    aligned = without_crowds_of_tracks(aligned, rule)
+    aligned = counted_in_tracks(aligned, rule)
     found = evaluate_poses(aligned, near_joints(aligned), identity)
     keypoints, near, evaluated = found.keypoints, found.near, found.evaluated
     hota = keypoint_hota(found.parts, found.totals)

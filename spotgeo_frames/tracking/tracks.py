@@ -42,7 +42,7 @@ from ..matching import (
 from ..scoring import Evaluable, Sums, sequence_sums
 from ..support import InputError, memory, work
 from ..tables import Annotations, SideColumns, Table, as_side_columns, messages, provenance, table_kinds
-from .identities import Tracks, identify, without_crowds_of_tracks
+from .identities import Tracks, counted_in_tracks, identify
 from .metrics.clear import LEAST_SIMILARITY, THRESHOLD, ClearPairs, clear_pairs, clear_parts
 from .metrics.hota import hota_pairs, hota_parts
 from .metrics.identity import identity_parts
@@ -146,7 +146,9 @@ def track(
         `frame`, `object`, `x`, `y` in pixels, and any other columns. Boxes also have `w` and `h` in pixels, and their
         `x` and `y` are the top left corner. If both sides have a column `category`, only objects of equal categories
         match. Truths whose `crowd` is true count nowhere, nor do predictions without a truth of which more than half
-        lies in one, as in KITTI's kit (points: that lie within tau of one).
+        lies in one, as in KITTI's kit (points: that lie within tau of one). Truths whose `ignore` is true are matched
+        with the rest, from a similarity of 0.5 on, and then count nowhere, nor do the predictions that they took, as
+        distractors in MOTChallenge's kit.
     similarity
         "iou" for boxes; "point" for max(0, 1 - distance / (2 tau)), with the distance of points or of the centres of
         boxes; or a function that gets two DataFrames of equal length, of the truth's kind, whose rows k are a truth and
@@ -253,7 +255,7 @@ def track(
     rule = replace(rule_of_tracks(options, *given, identity), by=by)
     aligned = alignment.align(*given, frames)
     warning = left_out.left_out(aligned, rule)
-    aligned = without_crowds_of_tracks(aligned, rule)
+    aligned = counted_in_tracks(aligned, rule)
     tracks, found, sums = evaluate_tracks(aligned, rule)
     if warning is not None:
         warnings.warn(warning, stacklevel=table_kinds.CALLER)

@@ -64,7 +64,7 @@ def identity_mistakes(case: Case) -> Iterator[Suspicion]:
     tables = {"truth": truth.objects, "predictions": case.predictions}
     sides = [Annotations(of_one_joint(table, truth.objects)) for table in tables.values()]
     both = compared(case.rule, sides[0], sides[1], "union", may_be_disjoint=True)
-    same_rows = "joint" not in truth.objects and not now.counting.n_crowds
+    same_rows = "joint" not in truth.objects and now.counting.all_count
     for followed in _followed(tables, both.aligned, now.pairs if same_rows else matcher.assigned(both, case.rule)):
         for found in (_new_in_every_frame(followed), _rows_of_the_frame(followed), _one_for_all(followed)):
             if found is not None:

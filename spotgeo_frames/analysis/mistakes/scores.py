@@ -74,7 +74,7 @@ def score(truth: Annotations, predictions: pd.DataFrame, rule: Rule) -> Score:
 def highest_f1(now: Score, rule: Rule) -> float:
     """An F1 that no correction exceeds that leaves both sides as many objects as they have now."""
     aligned = now.counting.sides.aligned
-    if now.counting.n_crowds or rule.joints:  # how many objects count depends on where they are
+    if not now.counting.all_count or rule.joints:  # how many objects count depends on where they are
         return 1.0
     n_truth, n_predictions = len(aligned.truth.frame), len(aligned.predictions.frame)
     return _f1(min(n_truth, n_predictions), n_truth + n_predictions)
@@ -108,12 +108,10 @@ def best_correction(
 
 def by_sequence(found: Score) -> pd.DataFrame:
     """How many hits (`tp`) each sequence has, and how many rows of both sides (`n`), and its `f1`."""
-    aligned = found.counting.sides.aligned
+    aligned, pairs, _ = crowds.without_uncounted(found.counting, found.pairs)
     sequence, first = arrays.grouped(arrays.row_keys(aligned.frames, ["sequence"]))
     rows = arrays.added_at(sequence, (aligned.truth.counts + aligned.predictions.counts).astype(np.float64), len(first))
-    hits = arrays.added_at(
-        sequence[aligned.truth.frame[found.pairs.truth]], np.ones(len(found.pairs.truth)), len(first)
-    )
+    hits = arrays.added_at(sequence[aligned.truth.frame[pairs.truth]], np.ones(len(pairs.truth)), len(first))
     names = pd.Index(pd.Series(aligned.frames["sequence"]).iloc[first], name="sequence")
     return pd.DataFrame({"tp": hits, "n": rows, "f1": 2 * hits / np.maximum(rows, 1)}, index=names)
 
@@ -133,7 +131,7 @@ def gained_objects(before: Score, after: Score, rule: Rule) -> tuple[int, int]:
 
 
 def _counting(truth: Annotations, predictions: pd.DataFrame, rule: Rule) -> WithoutCrowds:
-    """The sides without crowds."""
+    """The sides without crowds, and what is ignored."""
     if not np.isfinite(predictions[list(geometry_of(predictions).columns)].to_numpy()).all():
         predictions = predictions.head(0)  # a correction may overflow
     return crowds.without_crowds(compared(rule, truth, Annotations(predictions), "union", may_be_disjoint=True), rule)
@@ -141,8 +139,8 @@ def _counting(truth: Annotations, predictions: pd.DataFrame, rule: Rule) -> With
 
 def _score(counting: WithoutCrowds, pairs: Pairs) -> Score:
     """F1 of the pairs of all frames."""
-    aligned, _, _ = crowds.without_explained(counting, pairs)
-    return Score(_f1(len(pairs.truth), len(aligned.truth.frame) + len(aligned.predictions.frame)), counting, pairs)
+    aligned, counted, _ = crowds.without_uncounted(counting, pairs)
+    return Score(_f1(len(counted.truth), len(aligned.truth.frame) + len(aligned.predictions.frame)), counting, pairs)
 
 
 def _pairs_reaching(counting: WithoutCrowds, rule: Rule, least: float) -> Pairs | None:
@@ -150,8 +148,9 @@ def _pairs_reaching(counting: WithoutCrowds, rule: Rule, least: float) -> Pairs 
     truth, predictions = counting.sides.aligned.truth, counting.sides.aligned.predictions
     most = np.minimum(truth.counts, predictions.counts)
     n_possible = int(most.sum())
-    # Predictions that cover a crowd may not count.
-    n_rows = len(truth.frame) + len(predictions.frame) - len(np.unique(counting.covering.prediction))
+    # Predictions that cover a crowd may not count, nor do ignored truths, nor what these take.
+    n_ignored = len(truth.frame) - int(counting.counts.sum())
+    n_rows = len(truth.frame) + len(predictions.frame) - len(np.unique(counting.covering.prediction)) - 2 * n_ignored
     if _f1(n_possible, n_rows) < least:
         return None
     parts = []

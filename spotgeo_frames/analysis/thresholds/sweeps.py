@@ -263,8 +263,9 @@ def _sweep_detections(
     shared = [key for key, value in rules[0].notes.items() if all(rule.notes.get(key) == value for rule in rules)]
     notes = {key: rules[0].notes[key] for key in shared if key != rules[0].limit}
     notes.update(both.aligned.notes)
-    if "crowd" in both.aligned.truth.table:
-        notes["crowds"] = int(crowds.crowd_flags(both.aligned.truth.table).sum())
+    for column, note in (("crowd", "crowds"), ("ignore", "ignored")):
+        marked = crowds.flags(both.aligned.truth.table, column)
+        notes |= {} if marked is None else {note: int(marked.sum())}
     best = pd.DataFrame(rows, dtype=np.float64)
     return pd.concat(curves, ignore_index=True), best, notes, left_out.left_out(both.aligned, widest)
 
@@ -332,7 +333,7 @@ class Scored(NamedTuple):
 
     A level is a position in `thresholds`, which rise; -1 for predictions that are kept at none. `sequence` is the
     position of each frame's sequence among `n_sequences`. `covering` are the pairs of a prediction and a crowd that it
-    covers.
+    covers, and `counts` marks the truths that are not ignored.
     """
 
     aligned: Aligned
@@ -342,6 +343,7 @@ class Scored(NamedTuple):
     sequence: np.ndarray
     n_sequences: int
     covering: Pairs
+    counts: np.ndarray
 
 
 class LevelSums(NamedTuple):
@@ -356,7 +358,7 @@ class LevelSums(NamedTuple):
 
 
 def score_levels(sides: Compared, widest: Rule, thresholds: Sequence[float] | None) -> Scored:
-    """Takes out crowds, finds the near pairs of all frames by the widest rule, and the level of each prediction.
+    """Takes out crowds, and finds the near pairs of all frames by the widest rule and the level of each prediction.
 
     Without `thresholds`, every score that occurs is one, or `MOST_THRESHOLDS` scores of evenly spaced ranks. Raises
     ValueError where thresholds are not numeric.
@@ -367,7 +369,7 @@ def score_levels(sides: Compared, widest: Rule, thresholds: Sequence[float] | No
     rising = score_thresholds(scores, thresholds, MOST_THRESHOLDS)
     level = np.searchsorted(rising, scores, side="right") - 1
     near, sequences = widest.near_pairs(aligned), resampling.number_sequences(aligned.frames)
-    return Scored(aligned, near, rising, level, *sequences, counting.covering)
+    return Scored(aligned, near, rising, level, *sequences, counting.covering, counting.counts)
 
 
 def level_sums(scored: Scored, rule: Rule) -> LevelSums:
@@ -379,16 +381,19 @@ def level_sums(scored: Scored, rule: Rule) -> LevelSums:
     starts = predictions.starts, truth.starts
     entries = Entries(near.prediction, near.truth, costs, *starts, scored.aligned.names_from(0))
     spans = levels.assign_at_levels(entries, scored.level, n_levels, rule.largest_cost)
+    taken = spans  # by truths that count, and by others
+    spans = Spans(*(of_span[scored.counts[near.truth[spans.pair]]] for of_span in spans))
     measure, sequence = near.measure[spans.pair], scored.sequence[truth.frame[near.truth[spans.pair]]]
     lost_tp = _lost(spans, np.ones(len(measure)), sequence, (n_sequences, n_levels))
     may_be_false = _may_be_false(scored, rule)
     rows = np.flatnonzero((scored.level >= 0) & may_be_false)
     kept = Spans(rows, np.zeros_like(rows), scored.level[rows])
     lost_fp = _lost(kept, np.ones(len(rows)), scored.sequence[predictions.frame[rows]], (n_sequences, n_levels))
-    no_fp = may_be_false[near.prediction[spans.pair]].astype(np.float64)
-    lost_fp -= _lost(spans, no_fp, sequence, (n_sequences, n_levels))
+    no_fp = may_be_false[near.prediction[taken.pair]].astype(np.float64)
+    of_taken = scored.sequence[truth.frame[near.truth[taken.pair]]]
+    lost_fp -= _lost(taken, no_fp, of_taken, (n_sequences, n_levels))
     tp, fp = map(_left_at_levels, (lost_tp, lost_fp))
-    n_truth = arrays.added_at(scored.sequence, truth.counts, n_sequences)
+    n_truth = arrays.added_at(scored.sequence[truth.frame[scored.counts]], None, n_sequences)
     fn = n_truth[:, None] - tp
     of_sequences = {"tp": tp, "fn": fn, "fp": fp}
     totals = {name: counts.sum(axis=0) for name, counts in of_sequences.items()}

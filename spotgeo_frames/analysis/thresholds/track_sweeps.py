@@ -20,6 +20,7 @@ from ...matching import (
     Pairs,
     Rule,
     alignment,
+    crowds,
     join_pairs,
     left_out,
 )
@@ -31,6 +32,7 @@ from ...tracking import (
     HOTA_ALONE,
     HOTA_METRICS,
     check_keypoints,
+    counted_in_tracks,
     evaluate_poses,
     evaluate_tracks,
     hota_alone,
@@ -41,7 +43,6 @@ from ...tracking import (
     sums_of_similar,
     track_sums,
     with_predictions,
-    without_crowds_of_tracks,
 )
 from ..certainty import reasons
 from .cross_validation import best_threshold, score_thresholds
@@ -97,10 +98,11 @@ def rule_with_identities(options: MatchOptions, truth: Annotations, predictions:
 def _evaluate_tracks(rule: Rule, aligned: Aligned) -> Evaluate:
     """What `track` adds up; frames that have lost all their objects change nothing of that.
 
-    Which predictions a crowd explains depends on which are left, so with crowds all is evaluated anew.
+    Which predictions a crowd explains, or an ignored truth takes, depends on which are left, so with such truths all is
+    evaluated anew.
     """
-    if "crowd" in aligned.truth.table:
-        return partial(_evaluate_with_crowds, rule, aligned)
+    if any(mark in aligned.truth.table for mark in crowds.MARKS):
+        return partial(_evaluate_anew, rule, aligned)
     tracks, similar = identify_whole(aligned, rule), list(similar_chunks(aligned, rule))
     tracks = tracks._replace(aligned=_without_other_columns(aligned))
 
@@ -111,10 +113,10 @@ def _evaluate_tracks(rule: Rule, aligned: Aligned) -> Evaluate:
     return evaluate
 
 
-def _evaluate_with_crowds(rule: Rule, aligned: Aligned, kept: np.ndarray) -> tuple[Sums, Mapping[str, int]]:
-    """What `track` adds up of the predictions that are left, where the truth may have crowds."""
+def _evaluate_anew(rule: Rule, aligned: Aligned, kept: np.ndarray) -> tuple[Sums, Mapping[str, int]]:
+    """What `track` adds up of the predictions that are left, where not every truth may count."""
     left = alignment.select_rows(aligned, np.ones(len(aligned.truth.frame), bool), kept)
-    return _counted(evaluate_tracks(without_crowds_of_tracks(left, rule), rule)[2])
+    return _counted(evaluate_tracks(counted_in_tracks(left, rule), rule)[2])
 
 
 def _counted(sums: Sums) -> tuple[Sums, Mapping[str, int]]:
@@ -144,8 +146,8 @@ def _evaluate_poses(
         rows[whole.predictions.row[~kept]] = False
         left = predictions._replace(objects=predictions.objects.filter(rows))
         aligned = alignment.align(truth, left, frames, may_be_disjoint=True)
-        if "crowd" in truth.objects:  # which predictions they explain depends on which are left
-            aligned = without_crowds_of_tracks(aligned, rule)
+        if any(mark in truth.objects for mark in crowds.MARKS):  # what they take depends on what is left
+            aligned = counted_in_tracks(aligned, rule)
             pairs = near_joints(aligned)
         else:
             pairs = _left(similar, kept)

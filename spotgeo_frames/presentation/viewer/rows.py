@@ -151,19 +151,20 @@ def _difference(matches: pd.DataFrame, rows: np.ndarray, others: np.ndarray, nam
 
 
 def with_ignored(matches: pd.DataFrame, truth: pd.DataFrame, predictions: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Match tables with rows for crowds and for predictions that have none, marked by a column `ignored`.
+    """Match tables with rows for truths and predictions that do not count, marked by a column `ignored`.
 
     `matches` are those of one or several submissions, with a column `submission`. `truth` and the `predictions` of each
     submission are the tables of objects that were matched; whole poses have their joints as columns. Frames that a
-    match table does not have stay away. Without crowds the match tables are returned as they are.
+    match table does not have stay away. Where every truth counts, the match tables are returned as they are.
     """
-    is_crowd = crowds.crowd_flags(columns_of(truth)) if "crowd" in truth else np.zeros(len(truth), bool)
-    if not is_crowd.any():
+    marked = [marks for mark in crowds.MARKS if (marks := crowds.flags(columns_of(truth), mark)) is not None]
+    uncounted = np.any(marked, axis=0) if marked else np.zeros(len(truth), bool)
+    if not uncounted.any():
         return matches
     parts = [matches.assign(ignored=matches.get("ignored", False))]
     for name in matches["submission"].cat.categories:
         mine = matches[(matches["submission"] == name).to_numpy(bool)]
-        sides = truth[is_crowd], predictions[name]
+        sides = truth[uncounted], predictions[name]
         for objects, prefix, outcome in zip(sides, schema.SIDE_PREFIXES, (schema.FN, schema.FP), strict=True):
             rows = _rows(_unlisted(objects, mine, prefix), mine, prefix)
             parts.append(rows.assign(submission=name, outcome=schema.OUTCOMES[outcome], ignored=True))

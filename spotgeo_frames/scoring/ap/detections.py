@@ -41,7 +41,8 @@ class Detections(NamedTuple):
     area, truth_area
         The areas of detections (D,) and of truths (G,), px²; null where they are not known.
     is_crowd, is_ignored
-        Marks the truths that are crowds, and those that never count: crowds, and poses without a labelled joint, (G,).
+        Marks the truths that are crowds, and those that never count: crowds, those that the column `ignore` marks, and
+        poses without a labelled joint, (G,).
     pairs
         The detections, as positions in this order, and the truths that are similar enough for the lowest threshold.
     beyond
@@ -100,9 +101,10 @@ def sorted_detections(
         category = category[counting]
         order, rank = _order(aligned, category)
     truth, predictions = aligned.truth.table, aligned.predictions
-    is_crowd = crowds.crowd_flags(truth) if "crowd" in truth else np.zeros(len(truth), bool)
+    marks = [crowds.flags(truth, mark) for mark in crowds.MARKS]
+    is_crowd, ignored = (np.zeros(len(truth), bool) if marked is None else marked for marked in marks)
     never_found = rule.geometry.never_found
-    is_ignored = is_crowd if never_found is None else is_crowd | never_found(truth)
+    is_ignored = is_crowd | ignored if never_found is None else is_crowd | ignored | never_found(truth)
     pairs = rule.pairs_of_precision(aligned, is_crowd, least) if kept is None else kept[0]
     return Detections(
         aligned,
@@ -142,17 +144,20 @@ def _categories(aligned: Aligned) -> tuple[np.ndarray, np.ndarray, Any]:
 
     from ...support import pandas_tables
 
-    sides = aligned.truth, aligned.predictions
+    sides, unnamed = (aligned.truth, aligned.predictions), array_of(pd.Series([None], dtype=pandas_tables.TEXT))
     if aligned.truth.category is None or aligned.predictions.category is None:
         alone = [np.zeros(len(side.frame), np.int64) for side in sides]
-        return alone[0], alone[1], array_of(pd.Series([None], dtype=pandas_tables.TEXT))
+        return alone[0], alone[1], unnamed
     columns = [pd.Series(side.table["category"], copy=False) for side in sides]
     listed = getattr(columns[0].dtype, "categories", pd.Index([]))
     plain = [checks.decoded(column) for column in columns]
     filled = [column for column in plain if len(column)] or plain[:1]
-    others = pd.Index(pd.concat(filled, ignore_index=True).unique()).difference(listed)
+    others = pd.Index(pd.concat(filled, ignore_index=True).dropna().unique()).difference(listed)
     names = listed.append(others) if len(listed) else others
+    if not len(names):  # there are only crowds of any category
+        return np.zeros(len(plain[0]), np.int64), np.zeros(0, np.int64), unnamed
     of_truth, of_predictions = (names.get_indexer(pd.Index(column)) for column in plain)
+    of_truth = np.maximum(of_truth, 0)  # a crowd of any category counts in none
     return of_truth, of_predictions, array_of(pandas_tables.as_text(names.to_series()))
 
 

@@ -44,7 +44,7 @@ class Matched(NamedTuple):
         notes = {**self.rule.notes, "thresholds": shown, "max_detections": limits_of(self.numbers)[-1]}
         if "crowd" in detections.aligned.truth.table:
             notes["crowds"] = int(detections.is_crowd.sum())
-        if self.rule.geometry.never_found is not None:
+        if self.rule.geometry.never_found is not None or "ignore" in detections.aligned.truth.table:
             notes["ignored"] = int((detections.is_ignored & ~detections.is_crowd).sum())
         return notes | {"beyond_max_detections": detections.beyond.n_detections}
 

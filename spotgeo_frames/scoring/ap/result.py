@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 # The notes of what is left out, and what they count.
 LEFT_OUT = {
     "crowds": "crowds",
-    "ignored": "poses without a labelled joint",
+    "ignored": "ignored truths",
     "beyond_max_detections": "detections beyond the most",
 }
 
@@ -221,8 +221,8 @@ def average_precision(
         null where no truth counts, and those of a threshold that is not among `thresholds`. Then `n_frames`, `n_truth`
         and `n_predicted`, how many count, and with `thresholds`, unless they are all ten, a text that names them. With
         `by` one row a slice, which begins with the columns of `by`. The notes (`attrs`) have `thresholds`,
-        `max_detections`, and how much is left out: `crowds`, of poses `ignored` (those without a labelled joint), and
-        detections `beyond_max_detections`.
+        `max_detections`, and how much is left out: `crowds`, `ignored` truths (those that `ignore` marks, and poses
+        without a labelled joint), and detections `beyond_max_detections`.
     categories: one row a category, `category` (null if there are none) and the same numbers but for `n_frames`. A
         category without truths has nulls, and is left out of the means.
     curve: one row a category, `area` ("all", "small", "medium", "large"), `threshold` (those given) and `recall` (0 to

@@ -110,14 +110,16 @@ def numbers(evaluation: Evaluation) -> Section:
 
 
 def _left_out(evaluation: Evaluation) -> list[Text]:
-    """How many crowds the truth has, and how many predictions of each submission they explain."""
+    """How many crowds and ignored truths there are, and how many predictions of each submission crowds explain."""
     notes = {name: matches_of_name(evaluation, name).attrs for name in evaluation.names}
-    crowds = next(iter(notes.values())).get("crowds")
-    if not crowds:
-        return []
-    explained = ", ".join(f"{of['explained']:,} of {name}" for name, of in notes.items())
-    truths = f"{crowds:,} crowds" if crowds > 1 else "1 crowd"
-    return [Text(f"Left out are {truths} of the truth, and predictions that crowds explain: {explained}.", "note")]
+    first, texts = next(iter(notes.values())), list[str]()
+    if first.get("crowds"):
+        explained = ", ".join(f"{of['explained']:,} of {name}" for name, of in notes.items())
+        truths = f"{first['crowds']:,} crowds" if first["crowds"] > 1 else "1 crowd"
+        texts.append(f"Left out are {truths} of the truth, and predictions that crowds explain: {explained}.")
+    if first.get("ignored"):
+        texts.append(f"Left out are {first['ignored']:,} ignored of the truths, and the predictions that they took.")
+    return [Text(text, "note") for text in texts]
 
 
 def headline(evaluation: Evaluation) -> list[dict[str, Any]]:

@@ -244,10 +244,10 @@ def _with_gaps(evaluation: Evaluation) -> pd.DataFrame:
 
 
 def _shown(chosen: ChosenFrames, evaluation: Evaluation) -> pd.DataFrame:
-    """The rows that the page shows with their kinds of error in options, and with crowds and what these explain."""
+    """The rows that the page shows with their kinds of error in options, and with what does not count."""
     rows = chosen.rows.assign(kind=chosen.rows["kind"].cat.rename_categories(display.words))
     truth = evaluation.truth.objects
-    if "crowd" not in truth or "joint" in truth:
+    if "joint" in truth:
         return rows
     return with_ignored(rows, truth, {name: side.objects for name, side in evaluation.submissions.items()})
 
