@@ -75,23 +75,20 @@ def without_crowds(sides: Compared, rule: Rule, farthest: float | None = None) -
 def without_uncounted(counting: WithoutCrowds, pairs: Pairs) -> tuple[Aligned, Pairs, dict[Hashable, int]]:
     """Takes out the ignored truths, the predictions that they took, and those without a pair that cover a crowd.
 
-    Returns the sides without them, the pairs that are left as rows of these sides, and notes: `crowds` and `explained`,
-    how many crowds and predictions were taken out, if the truth has a column `crowd`; and `ignored`, how many truths
-    are ignored, if it has a column `ignore`.
+    Returns the sides without them, the pairs that are left as rows of these sides, and notes: how many `crowds` and
+    `ignored` truths there were, where the truth has such a column, and how many predictions these `explained`.
     """
-    aligned, notes = counting.sides.aligned, dict[Hashable, int]()
+    aligned = counting.sides.aligned
     if counting.n_crowds is None and counting.ignored is None:
-        return aligned, pairs, notes
+        return aligned, pairs, {}
+    stays = counting.counts
     gone = np.zeros(len(aligned.predictions.frame), bool)
     gone[counting.covering.prediction] = True
-    gone[pairs.prediction] = False
-    if counting.n_crowds is not None:
-        notes |= {"crowds": counting.n_crowds, "explained": int(gone.sum())}
-    stays = counting.counts
-    if counting.ignored is not None:
-        notes["ignored"] = int(counting.ignored.sum())
-        gone[pairs.prediction[~stays[pairs.truth]]] = True
-        pairs = pairs.take(np.flatnonzero(stays[pairs.truth]))
+    gone[pairs.prediction] = ~stays[pairs.truth]
+    pairs = pairs.take(np.flatnonzero(stays[pairs.truth]))
+    n_ignored = None if counting.ignored is None else int(counting.ignored.sum())
+    counts = {"crowds": counting.n_crowds, "explained": int(gone.sum()), "ignored": n_ignored}
+    notes: dict[Hashable, int] = {name: count for name, count in counts.items() if count is not None}
     if counting.all_count:
         return aligned, pairs, notes
     left = drop_empty_joints(select_rows(aligned, stays, ~gone))

@@ -120,10 +120,9 @@ def match(
       and as `sequence_...` those of its sequence.
 
     Its notes hold `rule`, `version`, what the rule has of `tau`, `epsilon`, `unit` and `threshold`, and if the truth
-    has a column `crowd`, how many `crowds` were left out and how many predictions they explained; if it has a column
-    `ignore`, how many truths were `ignored`; with `frames="labelled"`, how many predictions were left out
-    (`unlabelled`). Notes are the `attrs` of pandas, or the metadata of pyarrow. polars has no place for them, so
-    functions that need tau then ask for it.
+    has a column `crowd` or `ignore`, how many `crowds` and `ignored` truths were left out, and how many predictions
+    they `explained`; with `frames="labelled"`, how many predictions were left out (`unlabelled`). Notes are the `attrs`
+    of pandas, or the metadata of pyarrow. polars has no place for them, so functions that need tau then ask for it.
 
     Raises
     ------

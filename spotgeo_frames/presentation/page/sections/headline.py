@@ -110,16 +110,15 @@ def numbers(evaluation: Evaluation) -> Section:
 
 
 def _left_out(evaluation: Evaluation) -> list[Text]:
-    """How many crowds and ignored truths there are, and how many predictions of each submission crowds explain."""
+    """How many crowds and ignored truths there are, and how many predictions of each submission they explain."""
     notes = {name: matches_of_name(evaluation, name).attrs for name in evaluation.names}
-    first, texts = next(iter(notes.values())), list[str]()
-    if first.get("crowds"):
-        explained = ", ".join(f"{of['explained']:,} of {name}" for name, of in notes.items())
-        truths = f"{first['crowds']:,} crowds" if first["crowds"] > 1 else "1 crowd"
-        texts.append(f"Left out are {truths} of the truth, and predictions that crowds explain: {explained}.")
-    if first.get("ignored"):
-        texts.append(f"Left out are {first['ignored']:,} ignored of the truths, and the predictions that they took.")
-    return [Text(text, "note") for text in texts]
+    first = next(iter(notes.values()))
+    nouns = {"crowds": ("crowd", "crowds"), "ignored": ("ignored truth", "ignored truths")}
+    truths = [f"{first[name]:,} {nouns[name][first[name] > 1]}" for name in nouns if first.get(name)]
+    if not truths:
+        return []
+    explained = ", ".join(f"{of['explained']:,} of {name}" for name, of in notes.items())
+    return [Text(f"Left out are {' and '.join(truths)}, and the predictions that they explain: {explained}.", "note")]
 
 
 def headline(evaluation: Evaluation) -> list[dict[str, Any]]:
