@@ -186,7 +186,7 @@ def test_what_is_left_out_is_told(tmp_path: Path) -> None:
     said = [text for text in Page(tmp_path / "report.html").text if "left out" in text.lower()]
     assert any("many: " in text and "beyond the 100" in text for text in said)
     explained = {name: f"{of['explained']:,} of {name}" for name, of in notes.items()}
-    [text] = [text for text in said if "crowds explain" in text]
+    [text] = [text for text in said if "that they explain" in text]
     assert text.startswith(f"Left out are {notes['few']['crowds']:,} crowds, and the predictions")
     assert all(of in text for of in explained.values())
 
