@@ -14,7 +14,7 @@ import spotgeo_frames as sf
 from helpers.commands import run_here, run_process
 from helpers.datasets import assert_same, file_of_row, in_files, once_deadly, points, states, tracks
 from helpers.problems import refused
-from helpers.store import store
+from helpers.store import Store, store
 from spotgeo_frames.scale import contents, parts, results, sorted_copies
 from spotgeo_frames.support.pandas_tables import with_text
 
