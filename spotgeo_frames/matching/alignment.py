@@ -124,7 +124,9 @@ def align(
         side_of(*columns, len(listed))
         for columns in zip(objects, rows, positions, category_codes(*objects), strict=True)
     ]
-    notes: dict[Hashable, int] = {} if kept is None else {"unlabelled": int(np.count_nonzero(~kept))}
+    notes: dict[Hashable, Any] = {} if kept is None else {"unlabelled": int(np.count_nonzero(~kept))}
+    if truth.objects.attrs.get(schema.NUMBERED):
+        notes[schema.NUMBERED] = True
     return Aligned(listed, sides[0], sides[1], truth.sequences, unknown, notes)
 
 

@@ -59,7 +59,10 @@ def geometries(contents: Mapping[str, Contents]) -> Iterator[Header]:
 def required_columns(similarity: str | Measure | None) -> dict[str, list[str]]:
     """The columns that the files of each side must have; those that depend on the geometry are not known yet."""
     name = similarity if isinstance(similarity, str) else "distance"
-    objects = [*schema.OBJECT_KEY, *columns_of_tables(Rule(name).geometry)]
+    geometry = Rule(name).geometry
+    # Rows without an object are numbered, but for joints, which belong to one.
+    key = schema.OBJECT_KEY if geometry.assembled is not None else schema.FRAME_KEY
+    objects = [*key, *columns_of_tables(geometry)]
     return {"truth": objects, "predictions": objects, "frames": schema.FRAME_KEY}
 
 

@@ -128,6 +128,20 @@ def stable_order(codes: np.ndarray, span: int) -> np.ndarray:
     return np.argsort(codes, kind="stable")
 
 
+def ranks(keys: np.ndarray) -> np.ndarray:
+    """The place of each key among those that equal it, in the order they come in, from 0.
+
+    >>> ranks(np.array([7, 4, 7, 7])).tolist()
+    [0, 0, 1, 2]
+    """
+    order = slice(None) if in_order(keys) else np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(keys)])
+    answer = np.empty(len(keys), np.int64)
+    answer[order] = np.arange(len(keys)) - np.repeat(first, np.diff(first, append=len(keys)))
+    return answer
+
+
 def in_order(keys: np.ndarray) -> bool:
     """Whether no key is less than the one before."""
     return bool(np.all(keys[1:] >= keys[:-1]))

@@ -18,6 +18,7 @@ from .schema import (
     LARGEST_COORDINATE,
     LARGEST_EXACT_INTEGER,
     MATCH_COLUMNS,
+    NUMBERED,
     OBJECT_KEY,
     OUTCOMES,
     coordinates_of,
@@ -33,10 +34,14 @@ CARRIED_AS_THEY_ARE = [pa.int8(), pa.int16(), pa.int32(), pa.float32(), pa.float
 def check_objects(table: Table, name: str) -> pd.DataFrame:
     """The table of objects with its key and coordinates in their types, and the other columns as they are.
 
+    Without a column `object`, rows are numbered within their frame, but for joints, which belong to an object.
+
     Raises InputError with every problem: the column, how many rows, and the keys of the first few. Messages call the
     table `name`.
     """
     given = _with_plain_names(table, name)
+    if "object" not in given and "joint" not in given:
+        given = _numbered(given, name)
     key = [*FRAME_KEY, "object", *(["joint"] if "joint" in given else [])]
     columns, problems = _checked(given, name, key, coordinates_of(given.columns))
     if "joint" in given and "visibility" in given:
@@ -49,6 +54,18 @@ def check_objects(table: Table, name: str) -> pd.DataFrame:
         else:
             problems.append(f"{name}: column score is of type {given['score'].dtype}; numbers are needed")
     return _finished(given, name, key, columns, problems)
+
+
+def _numbered(given: pd.DataFrame, name: str) -> pd.DataFrame:
+    """The table with its rows numbered within their frame, where their keys are right."""
+    columns, problems = _checked(given, name, FRAME_KEY, [])
+    if problems:  # which are told with all others
+        return given
+    number = arrays.ranks(arrays.row_keys(columns, FRAME_KEY))
+    names = [*FRAME_KEY, "object", *(column for column in given if column not in FRAME_KEY)]
+    numbered = given.assign(object=number)[names]
+    numbered.attrs = given.attrs | {NUMBERED: True}
+    return numbered
 
 
 def plain_objects(rows: pa.Table) -> Columns | None:

@@ -1,11 +1,11 @@
 """The columns of each table.
 
 Objects (truth and predictions alike)
-    `sequence` (int64 or string), `frame` (int64), `object` (int64 or string), `joint` (int64 or string) for
-    keypoints, and `x`, `y` (float64, pixels). Boxes have `w`, `h` (float64, pixels), too. Optional: `score`,
-    `category`, `crowd` (true for a truth that stands for many objects), `ignore` (true for a truth that is neither
-    found nor missed), and for keypoints `visibility`, which is 0 for a joint that is listed although it is absent. Any
-    other column is carried along.
+    `sequence` (int64 or string), `frame` (int64), `object` (int64 or string; a table without one gets the position of
+    each row within its frame), `joint` (int64 or string) for keypoints, and `x`, `y` (float64, pixels). Boxes have `w`,
+    `h` (float64, pixels), too. Optional: `score`, `category`, `crowd` (true for a truth that stands for many objects),
+    `ignore` (true for a truth that is neither found nor missed), and for keypoints `visibility`, which is 0 for a joint
+    that is listed although it is absent. Any other column is carried along.
     No two rows share a key, the key has no nulls, and coordinates and sizes are finite and at most LARGEST_COORDINATE.
     File order is row order within a (sequence, frame).
 
@@ -54,6 +54,9 @@ MATCH_COLUMNS = ["sequence", "frame", "outcome", "squared_error", "kelvins_error
 
 # The columns that have a meaning of their own in tables of objects and, with a prefix, in match tables.
 OBJECT_COLUMNS = [*FRAME_KEY, "object", "joint", *BOX, "score", "category", "area", "crowd", "ignore", "visibility"]
+
+# The note of a table of objects that had no column `object`: its rows were numbered, so they follow no object.
+NUMBERED = "rows_numbered"
 
 # Those that name rows and classes: 007 is a name there and no number, so it stays text.
 NAMING_COLUMNS = ("sequence", "object", "joint", "category")

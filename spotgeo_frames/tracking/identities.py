@@ -30,7 +30,7 @@ import numpy as np
 from ..geometries import ROUNDING
 from ..matching import Aligned, Compared, Entries, Pairs, Rule, Side, alignment, assignment, crowds, layout
 from ..support import InputError, arrays
-from ..tables import Columns, array_of, messages, null_rows, provenance, schema
+from ..tables import Columns, array_of, messages, null_rows, other_words, provenance, schema
 
 # The least similarity of a match, and the share of a box's own area of which more has to lie in a crowd.
 LEAST_SIMILARITY, COVERED_SHARE = 0.5 - ROUNDING, 0.5 + ROUNDING
@@ -133,6 +133,11 @@ def with_predictions(tracks: Tracks, kept: np.ndarray) -> Tracks:
 def _identities(side: Side, identity: str, laid: Sequences, name: str) -> Identities:
     """The identities of one side; `name` names it in messages if it was not read from a file."""
     column = identity if identity in side.table else "object"
+    if column == "object" and side.table.attrs.get(schema.NUMBERED):
+        names = [own for own in side.table if own != "object"]
+        why = "tracks need a number or a name that follows an object from frame to frame"
+        hint = other_words.way_out(f"{why}; there are {messages.listed(names)}", names)
+        raise InputError(messages.missing(provenance.source(side.table, name), "object", names, hint))
     codes, span = _codes(side.table, column, provenance.source(side.table, name))
     sequence = laid.frame_sequence[side.frame]
     of_row, first = arrays.grouped(arrays.pack([sequence, codes], [len(laid.labels), span]))

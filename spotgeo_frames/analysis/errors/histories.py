@@ -83,6 +83,9 @@ def object_summary(matches: Table, *, identity: str | None = None) -> pd.DataFra
     table = checks.check_matches(matches)
     row_counts.warn_of_doubled(table, "object_summary")
     name = "object_summary: matches"
+    if identity is None and table.attrs.get(schema.NUMBERED):
+        problem = "the truth had no column object, so nothing follows an object from frame to frame"
+        raise InputError(f"{name}: {problem}; give the truth one, or say identity=")
     truth = identity_columns(table, identity, name).truth
     rows, of_row, first, _ = object_rows(table, truth, name)
     found = table["outcome"].array.codes[rows] == schema.TP

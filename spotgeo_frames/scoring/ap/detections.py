@@ -8,7 +8,7 @@ import numpy as np
 
 from ...geometries import Rows, geometry_of
 from ...matching import Aligned, Pairs, Rule, alignment, crowds
-from ...support import InputError
+from ...support import InputError, arrays
 from ...tables import Columns, array_of, as_numbers, checks, dataframe_of, provenance, schema
 
 
@@ -165,13 +165,7 @@ def _order(aligned: Aligned, category: np.ndarray) -> tuple[np.ndarray, np.ndarr
     """The order of the predictions by category and falling score, and, in that order, each one's rank in its frame."""
     side = aligned.predictions
     order = np.lexsort((-as_numbers(side.table["score"]), category))
-    # A stable sort keeps this order within each frame and category.
-    group = category[order] * len(aligned.frames) + side.frame[order]
-    by_group = np.argsort(group, kind="stable")
-    first = np.flatnonzero(np.diff(group[by_group], prepend=-1))
-    rank = np.empty(len(order), np.int64)
-    rank[by_group] = np.arange(len(order)) - np.repeat(first, np.diff(first, append=len(order)))
-    return order, rank
+    return order, arrays.ranks(category[order] * len(aligned.frames) + side.frame[order])
 
 
 def _in_order(pairs: Pairs, order: np.ndarray) -> Pairs:
