@@ -8,20 +8,45 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from .schema import BOX, OBJECT_COLUMNS
+
+# How the numbers of a box are meant.
+BoxFormat = Literal["xywh", "xyxy", "cxcywh", "cxcywha", "corners"]
 
 # What else a column is called, as `plain` has names. Those that stand first are taken where several are there.
 SPELLINGS: dict[str, tuple[str, ...]] = {
     "sequence": ("sequenceid", "sequencename", "seq", "seqid", "seqname", "video", "videoid", "videoname", "scene"),
     "frame": ("frameid", "frameindex", "framenumber", "frameidx", "imageid", "imgid", "image", "imageindex"),
-    "object": ("objectid", "objid", "trackid", "trackerid", "instanceid", "annotationid", "annid", "detectionid", "id"),
+    "object": (
+        "objectid",
+        "objid",
+        "trackid",
+        "trackerid",
+        "instanceid",
+        "annotationid",
+        "annid",
+        "detectionid",
+        "particle",
+        "id",
+    ),
     "joint": ("jointid", "jointname", "keypoint", "keypointid", "keypointname"),
     "score": ("scores", "confidence", "confidences", "conf", "probability", "prob", "certainty"),
     "category": (
         *("categoryid", "categoryname", "categories", "cat", "catid", "catname", "label", "labels", "labelid"),
-        *("labelname", "class", "classes", "classid", "classids", "classname", "cls", "objectclass", "type"),
+        *(
+            "labelname",
+            "class",
+            "classes",
+            "classid",
+            "classids",
+            "classname",
+            "cls",
+            "objectclass",
+            "objectcategory",
+            "type",
+        ),
     ),
     "crowd": ("iscrowd", "crowds"),
     "visibility": ("visible", "vis"),
@@ -36,7 +61,7 @@ WIDTH_HEIGHT = [("w", "h"), ("width", "height"), ("bw", "bh"), ("bbwidth", "bbhe
 WIDTH_HEIGHT += [("bboxw", "bboxh"), ("bboxwidth", "bboxheight")]
 
 # The four columns of a box, as `plain` has names, with the format that they are in. The first that are there are meant.
-BOXES: list[tuple[str, tuple[str, str, str, str]]] = [
+BOXES: list[tuple[BoxFormat, tuple[str, str, str, str]]] = [
     ("xyxy", ("xmin", "ymin", "xmax", "ymax")),
     ("xyxy", ("minx", "miny", "maxx", "maxy")),
     ("xyxy", ("x1", "y1", "x2", "y2")),
@@ -44,6 +69,13 @@ BOXES: list[tuple[str, tuple[str, str, str, str]]] = [
     ("xyxy", ("x", "y", "x2", "y2")),
     ("xyxy", ("left", "top", "right", "bottom")),
     ("xyxy", ("bboxx1", "bboxy1", "bboxx2", "bboxy2")),
+    ("xyxy", ("boxx1", "boxy1", "boxx2", "boxy2")),
+    ("xyxy", ("box2dx1", "box2dy1", "box2dx2", "box2dy2")),
+    # Of one family first: beside bb_left and bb_width, x may be something else.
+    ("xywh", ("bbleft", "bbtop", "bbwidth", "bbheight")),
+    ("xywh", ("bboxleft", "bboxtop", "bboxwidth", "bboxheight")),
+    ("xywh", ("bboxx", "bboxy", "bboxw", "bboxh")),
+    ("xywh", ("bboxx", "bboxy", "bboxwidth", "bboxheight")),
     ("xyxy", ("xtl", "ytl", "xbr", "ybr")),
     *(("xywh", (*corner, *size)) for corner in TOP_LEFT for size in WIDTH_HEIGHT),
     *(("cxcywh", (*middle, *size)) for middle in MIDDLES for size in WIDTH_HEIGHT),
@@ -51,13 +83,32 @@ BOXES: list[tuple[str, tuple[str, str, str, str]]] = [
 
 # What points are called, as `plain` has names.
 POINTS = [("x", "y"), ("xpx", "ypx"), *MIDDLES, ("xcentroid", "ycentroid"), ("posx", "posy"), ("px", "py")]
+POINTS += [("positionx", "positiony"), ("ximage", "yimage"), ("centroid1", "centroid0")]
 
 # Columns that tell of another geometry than points, as `plain` has names.
 SIZES = {name for pair in WIDTH_HEIGHT for name in pair}
 CORNERS = {"xmin", "ymin", "xmax", "ymax", "minx", "miny", "maxx", "maxy", "x0", "y0", "x1", "y1", "x2", "y2"}
 CORNERS |= {"xtl", "ytl", "xbr", "ybr"}
 EDGES = {"left", "top", "right", "bottom"}  # a single one may be anything
-LISTS = {"bbox", "bboxes", "box", "boxes", "xyxy", "xywh", "cxcywh", "bndbox", "boundingbox"}
+LISTS = {
+    "bbox",
+    "bboxes",
+    "box",
+    "boxes",
+    "xyxy",
+    "xywh",
+    "cxcywh",
+    "bndbox",
+    "boundingbox",
+    "tlwh",
+    "ltwh",
+    "tlbr",
+    "ltrb",
+}
+
+# The format of lists whose name tells it.
+LIST_FORMATS: dict[str, BoxFormat] = {"xyxy": "xyxy", "tlbr": "xyxy", "ltrb": "xyxy", "cxcywh": "cxcywh"}
+LIST_FORMATS |= dict.fromkeys(("xywh", "tlwh", "ltwh"), "xywh")
 ANGLES = {"angle", "angledeg", "anglerad"}
 TURNED = ANGLES | {"theta", "rotation", "rot", "yaw"}  # of boxes; points may carry such columns
 SKY = {"ra", "radeg", "raj2000", "rightascension", "dec", "decdeg", "dej2000", "decj2000", "declination"}
@@ -156,26 +207,38 @@ def _geometry_words(there: list[str]) -> list[str]:
 
     There are none for boxes that are turned either: without their angle they would be other boxes.
     """
+    box, box_format, places = found_geometry(there)
+    if box:
+        columns = ", ".join(f'"{name}"' for name in box)
+        return [f"box=[{columns}]", *([f'box_format="{box_format}"'] if box_format != "xywh" else [])]
+    return [f'{axis}="{name}"' for axis, name in places.items()]
+
+
+def found_geometry(there: Collection[str]) -> tuple[list[str], BoxFormat, dict[str, str]]:
+    """The columns of boxes under their usual names with their format, or those of points that have to be renamed.
+
+    There are none of boxes that are turned, and where nothing has to be renamed.
+    """
     if (
         any(plain(name) in ANGLES for name in there)
         or {*BOX} <= {*there}
         or ("joint" in there and {"x", "y"} <= {*there})
     ):
-        return []
+        return [], "xywh", {}
     by_plain: dict[str, str] = {}
     for name in there:
         by_plain.setdefault(plain(name), name)
     by_plain |= {name: name for name in BOX if name in there}  # w may stand beside W
     for box_format, names in BOXES:
         if all(name in by_plain for name in names):
-            box = ", ".join(f'"{by_plain[name]}"' for name in names)
-            return [f"box=[{box}]", *([f'box_format="{box_format}"'] if box_format != "xywh" else [])]
+            return [by_plain[name] for name in names], box_format, {}
     if {"x", "y"} <= {*there}:
-        return []
+        return [], "xywh", {}
     for x, y in POINTS:
         if x in by_plain and y in by_plain:
-            return [f'{axis}="{by_plain[name]}"' for axis, name in (("x", x), ("y", y)) if by_plain[name] != axis]
-    return []
+            axes = (("x", by_plain[x]), ("y", by_plain[y]))
+            return [], "xywh", {axis: name for axis, name in axes if name != axis}
+    return [], "xywh", {}
 
 
 @lru_cache(maxsize=256)  # the batches of a loop have the same columns

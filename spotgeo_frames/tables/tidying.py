@@ -1,20 +1,36 @@
-"""tidy(): tables in other words as tables of this package, by the names that the caller gives."""
+"""tidy(): tables in other words as tables of this package, by the names that the caller gives or that are usual."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
+import numpy as np
 import pandas as pd
 
-from ..support import InputError
+from ..support import InputError, pandas_tables
 from .arrow import as_pandas
+from .lists_of_numbers import as_matrix, holds_dicts, holds_lists
 from .messages import listed, missing
-from .schema import BOX
+from .other_words import LIST_FORMATS, LISTS, BoxFormat, found_geometry, in_other_words, plain
+from .schema import BOX, registered_name
 from .table import Table
 from .table_kinds import same_kind_as
 
-BoxFormat = Literal["xywh", "xyxy", "cxcywh"]
+# How many numbers each has: those that upright boxes have, an angle more, or four corners.
+N_NUMBERS: dict[str, int] = {"xywh": 4, "xyxy": 4, "cxcywh": 4, "cxcywha": 5, "corners": 8}
+
+# The columns of oriented boxes: middle and size (px), and the angle from the x axis towards the y axis, degrees.
+TURNED = ["cx", "cy", "w", "h", "angle"]
+
+# The columns that are looked for under their usual names, where the caller does not name them.
+LOOKED_FOR = ("sequence", "frame", "object", "joint", "score", "category", "crowd", "visibility")
+
+# COCO's joints, in the order in which its files list them.
+COCO_JOINTS = ["nose", "left_eye", "right_eye", "left_ear", "right_ear"]
+COCO_JOINTS += [
+    f"{side}_{joint}" for joint in ("shoulder", "elbow", "wrist", "hip", "knee", "ankle") for side in ("left", "right")
+]
 
 
 @same_kind_as("table")
@@ -29,8 +45,11 @@ def tidy(
     y: str | None = None,
     w: str | None = None,
     h: str | None = None,
-    box: Sequence[str] | None = None,
+    box: str | Sequence[str] | None = None,
     box_format: BoxFormat = "xywh",
+    size: tuple[float, float] | tuple[str, str] | None = None,
+    keypoints: str | None = None,
+    joints: Sequence[Any] | None = None,
     score: str | None = None,
     category: str | None = None,
     area: str | None = None,
@@ -38,31 +57,46 @@ def tidy(
     ignore: str | None = None,
     visibility: str | None = None,
 ) -> pd.DataFrame:
-    """Renames the columns of a table to those that all functions here expect, and computes boxes from other formats.
+    """Turns a table in other words into one that all functions here take: other names, other boxes, lists in columns.
+
+    Columns that you do not name, and that are not there, are looked for under their usual names (`image_id`, `label`,
+    `confidence`, `xmin` ...), and one printed line says which were taken. So `tidy(table)` is often enough.
 
     Parameters
     ----------
     table
         A table of objects, of frames, of sequences (of pandas, polars or pyarrow, or what exports an Arrow stream).
     sequence, frame, object, joint, x, y, w, h, score, category, area, crowd, ignore, visibility
-        The name that this column has in the table; None, the default, leaves it as it is.
+        The name that this column has in the table.
     box
-        The names of the four columns of the boxes, in the order that `box_format` has them. They are replaced by `x`,
-        `y` (the top left corner), `w` and `h`, in their units.
+        Where the boxes are: the names of the columns of their numbers, in the order that `box_format` has them, or the
+        name of one column of lists. They are replaced by `x`, `y` (the top left corner), `w` and `h`, in their units;
+        boxes with an angle by `cx`, `cy`, `w`, `h` and `angle`.
     box_format
         "xywh": left, top, width, height; "xyxy": left, top, right, bottom, where width is right - left; "cxcywh": the
-        centre, then width and height.
+        centre, then width and height; "cxcywha": the same and an angle in degrees, from the x axis towards the y axis;
+        "corners": x and y of the four corners of a rectangle, one after the other around it.
+    size
+        The width and height of the images in pixels, two numbers or the names of two columns: coordinates are then
+        shares of these, and become pixels.
+    keypoints
+        The name of a column of lists of 3K numbers: x, y and visibility of each joint, as in COCO's files. The table
+        becomes one of joints, K rows for each of its rows, with `joint`, `x`, `y` and `visibility`; boxes become
+        `box_x`, `box_y`, `box_w` and `box_h`.
+    joints
+        The K names of the joints; by default COCO's where K is 17, and otherwise 0 to K - 1.
 
     Returns
     -------
-    DataFrame of the table's kind (polars or pyarrow; otherwise pandas), with the columns in their order: renamed where
-    a name was given, and all others as they are. Its values are not checked; the function that takes it checks them.
+    DataFrame of the table's kind (polars or pyarrow; otherwise pandas), with the columns in their order: renamed or
+    replaced as said, and all others as they are. Its values are not checked; the function that takes it checks them.
 
     Raises
     ------
-    InputError: a column is missing, is named twice, has no numbers where `box` names it, or a new name belongs to
-        another column already.
-    ValueError: `box_format` is something else, or `box` is no list of four names.
+    InputError: a column is missing, is named twice, has no numbers where `box`, `size` or `keypoints` names it, or a
+        new name belongs to another column already; two columns may be the one that is looked for; boxes in lists have
+        no format that their name tells; corners are those of no rectangle.
+    ValueError: `box_format` is something else, or `box`, `size` or `joints` does not fit it.
 
     Examples
     --------
@@ -74,53 +108,109 @@ def tidy(
     ...         box=["xmin", "ymin", "xmax", "ymax"], box_format="xyxy")
       sequence  frame  object category     x     y     w    h
     0        a      7       1      car  10.0  20.0  30.0  5.0
+    >>> tidied = sf.tidy(boxes)
+    tidy took sequence from video, frame from image_id, category from label, box (xyxy) from xmin, ymin, xmax, ymax
     """
     given = as_pandas(table, "tidy: table")
     named = {
-        "sequence": sequence,
-        "frame": frame,
-        "object": object,
-        "joint": joint,
-        "x": x,
-        "y": y,
-        "w": w,
-        "h": h,
-        "score": score,
-        "category": category,
-        "area": area,
-        "crowd": crowd,
-        "ignore": ignore,
+        **{"sequence": sequence, "frame": frame, "object": object, "joint": joint},
+        **{"x": x, "y": y, "w": w, "h": h},
+        **{"score": score, "category": category, "area": area, "crowd": crowd, "ignore": ignore},
         "visibility": visibility,
     }
     names = {column: name for column, name in named.items() if name is not None}
-    corners = _box_columns(box, box_format)
-    if corners:
-        both = [column for column in BOX if column in names]
-        if both:
-            raise ValueError(f"tidy: {listed(both)} and box both say where objects are; give one of them")
-        names |= dict(zip(BOX, corners, strict=True))
-    _check_names(given, names)
-    renamed = given.rename(columns={name: column for column, name in names.items()})
-    return renamed.assign(**_boxes(given, corners, box_format)) if corners else renamed
+    numbers = _check_box(box, box_format)
+    both = [column for column in BOX if column in names]
+    if box is not None and both:
+        raise ValueError(f"tidy: {listed(both)} and box both say where objects are; give one of them")
+    claimed = {*names.values(), *numbers, *([keypoints] if keypoints else [])}
+    found = _found_names(given, names, claimed)
+    if box is None and not both and keypoints is None:
+        box, box_format, places = _found_box(given, claimed | {*found.values()})
+        numbers = _check_box(box, box_format)
+        found |= places
+    _check_names(given, names | found, numbers, keypoints)
+    renamed = given.rename(columns={name: column for column, name in (names | found).items()})
+    if numbers:
+        renamed = _with_boxes(given, renamed, numbers, box_format)
+    if size is not None:
+        renamed = _in_pixels(given, renamed, size)
+    tidied = renamed if keypoints is None else _by_joint(given, renamed, keypoints, joints)
+    _tell(found, numbers if claimed.isdisjoint(numbers) else [], box_format)
+    return tidied
 
 
-def _box_columns(box: Any, box_format: Any) -> list[str]:
-    """The four columns of the boxes, none where there are none; raises ValueError if they or the format are wrong."""
+def _check_box(box: Any, box_format: Any) -> list[str]:
+    """The columns of the boxes, none where there are none; raises ValueError if they or the format are wrong."""
     if box_format not in get_args(BoxFormat):
-        raise ValueError(f"tidy: box_format is {box_format!r}; 'xywh', 'xyxy' or 'cxcywh' is needed")
+        known = ", ".join(map(repr, get_args(BoxFormat)))
+        raise ValueError(f"tidy: box_format is {box_format!r}; one of {known} is needed")
     if box is None:
         return []
-    if isinstance(box, str) or not isinstance(box, Sequence) or len(box) != len(BOX):
-        raise ValueError(f"tidy: box is {box!r}; a list of the names of four columns is needed")
+    if isinstance(box, str):
+        return [box]
+    n = N_NUMBERS[box_format]
+    if not isinstance(box, Sequence) or len(box) not in (1, n):
+        raise ValueError(f"tidy: box is {box!r}; the names of {n} columns, or of one column of lists, are needed")
     return list(box)
 
 
-def _check_names(given: pd.DataFrame, names: Mapping[str, Any]) -> None:
+def _found_names(given: pd.DataFrame, names: Mapping[str, str], claimed: set[str]) -> dict[str, str]:
+    """The columns that are neither named nor there, by the usual names that they have.
+
+    Raises InputError if there are two for one.
+    """
+    found, problems = dict[str, str](), []
+    for column in LOOKED_FOR:
+        if column in names or column in given:
+            continue
+        candidates = [name for name in in_other_words(column, given.columns) if name not in claimed]
+        if column == "joint":  # a column of that name may hold the lists of all joints
+            candidates = [name for name in candidates if not holds_lists(given[name])]
+        if len(candidates) > 1:
+            problems.append(f"tidy: table: columns {' and '.join(candidates)} may both be {column}; give {column}=")
+        elif candidates:
+            found[column] = candidates[0]
+    if problems:
+        raise InputError(problems)
+    return found
+
+
+def _found_box(given: pd.DataFrame, claimed: set[str]) -> tuple[Any, BoxFormat, dict[str, str]]:
+    """The columns of boxes under their usual names with their format, or those of points; nothing where all is said.
+
+    Raises InputError if lists of boxes have no format that their name tells.
+    """
+    left = [str(name) for name in given.columns if name not in claimed]
+    if registered_name(given.columns) or {*TURNED} <= {*given.columns}:
+        return None, "xywh", {}
+    box, box_format, places = found_geometry(left)
+    if box or places or {"x", "y"} <= {*given.columns}:
+        return box or None, box_format, places
+    lists = [name for name in left if plain(name) in LISTS and (holds_lists(given[name]) or holds_dicts(given[name]))]
+    if len(lists) == 1 and holds_dicts(given[lists[0]]):  # the keys tell the format
+        return lists[0], "xyxy", {}
+    if len(lists) > 1:
+        raise InputError(f"tidy: table: columns {' and '.join(lists)} may both hold the boxes; give box=")
+    if not lists:
+        return None, "xywh", {}
+    if plain(lists[0]) not in LIST_FORMATS:
+        how = f'give box="{lists[0]}" and box_format="xywh" (as in COCO\'s files) or "xyxy" (as in torchvision)'
+        raise InputError(f"tidy: table: column {lists[0]} holds boxes, and its name does not tell how; {how}")
+    return lists[0], LIST_FORMATS[plain(lists[0])], {}
+
+
+def _check_names(given: pd.DataFrame, names: Mapping[str, Any], numbers: Sequence[str], keypoints: str | None) -> None:
     """Raises InputError if a column is missing or named twice, or if a new name belongs to another column already."""
-    taken = list(names.values())
+    wanted = [
+        *((name, f"to be {column}") for column, name in names.items()),
+        *((name, "part of box=") for name in numbers),
+    ]
+    wanted += [] if keypoints is None else [(keypoints, "keypoints=")]
+    taken = [name for name, _ in wanted]
     problems = [
-        missing("tidy: table", name, given.columns, f"it is to be {column}; there are {listed(given.columns)}")
-        for column, name in names.items()
+        missing("tidy: table", name, given.columns, f"it is {part}; there are {listed(given.columns)}")
+        for name, part in wanted
         if name not in given
     ]
     twice = sorted({str(name) for name in taken if taken.count(name) > 1})
@@ -130,21 +220,115 @@ def _check_names(given: pd.DataFrame, names: Mapping[str, Any]) -> None:
         for column, name in names.items()
         if column != name and column in given and column not in taken
     ]
-    if problems:
-        raise InputError(problems)
-
-
-def _boxes(given: pd.DataFrame, corners: Sequence[str], box_format: str) -> dict[str, pd.Series]:
-    """The columns x, y, w and h of boxes in another format; raises InputError if a column holds no numbers."""
-    columns = [given[name] for name in corners]
-    problems = [
-        f"tidy: table: column {name} is of type {column.dtype}; numbers are needed"
-        for name, column in zip(corners, columns, strict=True)
-        if not pd.api.types.is_any_real_numeric_dtype(column.dtype)
+    problems += [
+        f"tidy: table: the box becomes {column}, and there is a column {column} already; drop or rename that one"
+        for column in (BOX if numbers else [])
+        if column in given and column not in taken
     ]
     if problems:
         raise InputError(problems)
+
+
+def _tell(found: Mapping[str, str], box: Sequence[str], box_format: str) -> None:
+    """Prints in one line which columns were taken without having been named."""
+    taken = [f"{column} from {name}" for column, name in found.items()]
+    taken += [f"box ({box_format}) from {listed(box)}"] if box else []
+    if taken:
+        text = f"tidy took {', '.join(taken)}"
+        print(text if text.isprintable() else repr(text))
+
+
+def _with_boxes(given: pd.DataFrame, renamed: pd.DataFrame, numbers: Sequence[str], box_format: str) -> pd.DataFrame:
+    """The table with the columns of boxes in place of the first that had their numbers."""
+    if len(numbers) == 1 and holds_dicts(given[numbers[0]]):
+        parts = pd.DataFrame(given[numbers[0]].tolist(), index=given.index)
+        found, box_format, _ = found_geometry([str(name) for name in parts])
+        if not found:
+            raise InputError(f"tidy: table: column {numbers[0]} holds dicts of {listed(parts)}, which are no boxes")
+        columns: Sequence[Any] = [_as_numbers(parts, name) for name in found]
+    elif len(numbers) == 1:
+        columns = list(as_matrix(given, numbers[0], [N_NUMBERS[box_format]]).T)
+    else:
+        columns = [_as_numbers(given, name) for name in numbers]
+    made = _boxes(columns, box_format)
+    if len(numbers) == len(made):  # each number keeps its place
+        places = dict(zip(numbers, made, strict=True))
+        order = [places.get(str(name), name) for name in renamed.columns]
+        return renamed.drop(columns=[*numbers]).assign(**made)[order]
+    place = min(list(renamed.columns).index(name) for name in numbers)
+    others = [name for name in renamed.columns if name not in numbers]
+    order = [*others[:place], *made, *others[place:]]
+    return renamed.drop(columns=[*numbers]).assign(**made)[order]
+
+
+def _as_numbers(given: pd.DataFrame, column: str) -> pd.Series:
+    """A column; raises InputError if it holds no numbers."""
+    values = given[column]
+    if not pd.api.types.is_any_real_numeric_dtype(values.dtype):
+        raise InputError(f"tidy: table: column {column} is of type {values.dtype}; numbers are needed")
+    return values
+
+
+def _boxes(columns: Sequence[Any], box_format: str) -> dict[str, Any]:
+    """x, y, w and h of boxes in another format, or the columns of oriented boxes."""
+    if box_format == "corners":
+        return _of_corners([np.asarray(column, np.float64) for column in columns])
+    if box_format == "cxcywha":
+        return dict(zip(TURNED, columns, strict=True))
     first, second, third, fourth = columns
     if box_format == "xyxy":
-        return {"w": third - first, "h": fourth - second}
-    return {"x": first - third / 2, "y": second - fourth / 2} if box_format == "cxcywh" else {}
+        third, fourth = third - first, fourth - second
+    if box_format == "cxcywh":
+        first, second = first - third / 2, second - fourth / 2
+    return dict(zip(BOX, (first, second, third, fourth), strict=True))
+
+
+def _of_corners(numbers: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
+    """Oriented boxes of their four corners, which files round to pixels.
+
+    Raises InputError if some are no rectangles.
+    """
+    corners = np.stack(numbers, axis=1).reshape(-1, 4, 2)
+    sides = np.roll(corners, -1, axis=1) - corners
+    across, down = (sides[:, 0] - sides[:, 2]) / 2, (sides[:, 1] - sides[:, 3]) / 2
+    width, height = np.hypot(*across.T), np.hypot(*down.T)
+    # Twice what rounding each corner to pixels may change.
+    odd = np.abs(corners[:, 0] + corners[:, 2] - corners[:, 1] - corners[:, 3]).max(axis=1, initial=0) > 4
+    odd |= np.abs((across * down).sum(axis=1)) > 4 * np.maximum(width + height, 1)
+    if odd.any():
+        row = int(np.argmax(odd))
+        shown = corners[row].tolist()
+        which = f"{int(odd.sum()):,} rows have" if odd.sum() > 1 else "1 row has"
+        raise InputError(f"tidy: table: {which} corners of no rectangle; row {row} first: {shown}")
+    cx, cy = corners.mean(axis=1).T
+    return dict(zip(TURNED, (cx, cy, width, height, np.degrees(np.arctan2(across[:, 1], across[:, 0]))), strict=True))
+
+
+def _in_pixels(given: pd.DataFrame, tidied: pd.DataFrame, size: Any) -> pd.DataFrame:
+    """The table with coordinates in pixels that were shares of the images' width and height."""
+    if not isinstance(size, Sequence) or isinstance(size, str) or len(size) != 2:
+        raise ValueError(f"tidy: size is {size!r}; the width and height of images, or two names of columns, are needed")
+    if "angle" in tidied:
+        raise ValueError("tidy: size does not go with boxes that are turned, whose angle it would change")
+    width, height = (_as_numbers(given, of) if isinstance(of, str) else of for of in size)
+    factors = {"x": width, "y": height, "w": width, "h": height}
+    return tidied.assign(**{name: tidied[name] * by for name, by in factors.items() if name in tidied})
+
+
+def _by_joint(given: pd.DataFrame, tidied: pd.DataFrame, keypoints: str, joints: Sequence[Any] | None) -> pd.DataFrame:
+    """The table with a row for each joint of its lists of keypoints."""
+    numbers = as_matrix(given, keypoints)
+    n_joints, rest = divmod(numbers.shape[1], 3)
+    if rest:
+        problem = f"lists of {numbers.shape[1]} numbers, which are no x, y and visibility of joints"
+        raise InputError(f"tidy: table: column {keypoints} has {problem}")
+    named = joints if joints is not None else COCO_JOINTS if n_joints == len(COCO_JOINTS) else range(n_joints)
+    if len(named) != n_joints and len(given):
+        raise ValueError(f"tidy: joints has {len(named)} names, and column {keypoints} has {n_joints} joints")
+    boxes = {name: f"box_{name}" for name in BOX if name in tidied}
+    rows = tidied.drop(columns=keypoints).rename(columns=boxes)
+    rows = rows.take(np.repeat(np.arange(len(rows)), n_joints)).reset_index(drop=True)
+    x, y, visibility = numbers.reshape(-1, 3).T
+    names = pd.Series(list(named), dtype=pandas_tables.TEXT if all(isinstance(of, str) for of in named) else None)
+    columns = {"joint": names.take(np.tile(np.arange(n_joints), len(given))).array}
+    return rows.assign(**columns, x=x.copy(), y=y.copy(), visibility=visibility.copy())

@@ -67,9 +67,12 @@ def test_what_is_wrong() -> None:
         sf.tidy(TABLE.assign(category=1), category="label")
     with refused(("tidy: table: column label", "numbers")):
         sf.tidy(TABLE, box=["label", "ymin", "xmax", "ymax"])
-    for wrong in ("xmin", ["xmin"], 4):
-        with refused(("tidy: box is", "four columns"), error=ValueError):
+    for wrong in (["xmin", "ymin"], 4):
+        with refused(("tidy: box is", "4 columns"), error=ValueError):
             sf.tidy(TABLE, box=wrong)
+    for numbers in ("xmin", ["xmin"]):
+        with refused(("tidy: table: column xmin", "lists of 4 numbers")):
+            sf.tidy(TABLE, box=numbers)
     with refused(("tidy: box_format is 'ltrb'", "'xyxy'"), error=ValueError):
         sf.tidy(TABLE, box=CORNERS, box_format="ltrb")
     with refused(("tidy: x and box", "one of them"), error=ValueError):

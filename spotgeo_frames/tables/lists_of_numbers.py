@@ -1,0 +1,79 @@
+"""Columns whose values are lists of numbers, taken apart: boxes, corners and keypoints as other packages keep them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..support import InputError
+from .messages import first_keys
+from .schema import OBJECT_KEY
+
+
+def holds_lists(values: pd.Series) -> bool:
+    """Whether a column holds lists, by its type or its first value."""
+    if isinstance(values.dtype, pd.ArrowDtype):
+        import pyarrow as pa
+
+        kind = values.dtype.pyarrow_dtype
+        return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
+    return values.dtype == object and len(values) > 0 and isinstance(values.iloc[0], list | tuple | np.ndarray)
+
+
+def holds_dicts(values: pd.Series) -> bool:
+    """Whether a column holds dicts of numbers by name, by its first value."""
+    return values.dtype == object and len(values) > 0 and isinstance(values.iloc[0], dict)
+
+
+def as_matrix(given: pd.DataFrame, column: str, lengths: Sequence[int] | None = None) -> np.ndarray:
+    """The lists of a column as an array of float64 (N, K); lists of lists are taken one after another.
+
+    Raises InputError, which names the first rows, if a value is no list of numbers, or is not as long as the first one,
+    or as one of `lengths`.
+    """
+    values = given[column]
+    if not len(values):
+        return np.zeros((0, min(lengths or [0])))
+    if isinstance(values.dtype, pd.ArrowDtype):
+        values = pd.Series(values.to_list(), dtype=object)
+    first = _numbers(values.iloc[0])
+    n = 0 if first is None else len(first)
+    if first is None or (lengths and n not in lengths):
+        wanted = f"lists of {' or '.join(map(str, lengths))} numbers" if lengths else "lists of numbers"
+        raise InputError(
+            f"tidy: table: column {column}: {wanted} are needed, and the first is {_shown(values.iloc[0])}"
+        )
+    try:
+        flat = np.fromiter(chain.from_iterable(values), np.float64)
+        if len(flat) == n * len(values) and set(map(len, values)) == {n}:
+            return flat.reshape(len(values), n)
+    except (TypeError, ValueError):
+        pass  # lists of lists, or something else
+    rows = [_numbers(value) for value in values]
+    wrong = np.array([row is None or len(row) != n for row in rows])
+    if wrong.any():
+        shown = _shown(values.iloc[int(np.argmax(wrong))])
+        keys = first_keys(given, wrong, [name for name in OBJECT_KEY if name in given])
+        problem = f"lists of {n} numbers are needed, and there is {shown}"
+        raise InputError(f"tidy: table: column {column}: {problem}: {keys or f'row {int(np.argmax(wrong))}'}")
+    return np.stack([row for row in rows if row is not None])
+
+
+def _numbers(value: Any) -> np.ndarray | None:
+    """The numbers of a list, or of a list of lists; None if it is neither."""
+    if not isinstance(value, list | tuple | np.ndarray):
+        return None
+    try:
+        return np.asarray(value, np.float64).ravel()
+    except (TypeError, ValueError):
+        return None
+
+
+def _shown(value: Any) -> str:
+    """A value in a message, shortened."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

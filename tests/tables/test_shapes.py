@@ -1,0 +1,264 @@
+"""Thirty shapes of tables, from the documentation of the tools that make them: tidy() takes each."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import spotgeo_frames as sf
+from helpers.problems import refused
+
+# Two frames with three boxes, px, in an image of 200 x 100.
+BOXES = np.array([[10.0, 20, 30, 40], [100, 10, 20, 20], [0, 0, 50, 25]])
+KEY = {"sequence": 1, "frame": [1, 1, 2]}
+EXPECTED = pd.DataFrame(KEY | dict(zip("xywh", BOXES.T, strict=True)) | {"category": ["car", "bus", "car"]})
+SIZE = (200, 100)
+
+x, y, w, h = BOXES.T
+XYXY = np.column_stack([x, y, x + w, y + h])
+CXCYWH = np.column_stack([x + w / 2, y + h / 2, w, h])
+CLASSES = ["car", "bus", "car"]
+SHARES = np.array([200.0, 100, 200, 100])
+
+
+def columns(names: list[str], values: np.ndarray, **others: Any) -> pd.DataFrame:
+    return pd.DataFrame(KEY | dict(zip(names, values.T, strict=True)) | others)
+
+
+def lists(name: str, values: np.ndarray, **others: Any) -> pd.DataFrame:
+    return pd.DataFrame(KEY | {name: values.tolist()} | others)
+
+
+# The shape, and the arguments of tidy() that it takes.
+SHAPES: dict[str, tuple[Any, dict[str, Any]]] = {
+    "COCO results": (
+        lists("bbox", BOXES, category_id=CLASSES, score=0.5).rename(columns={"frame": "image_id"}),
+        {"box": "bbox"},
+    ),
+    "COCO annotations": (
+        lists("bbox", BOXES, id=[1, 2, 3], category_id=CLASSES, area=1.0, iscrowd=0).rename(
+            columns={"frame": "image_id"}
+        ),
+        {"box": "bbox"},
+    ),
+    "torchvision": (lists("boxes", XYXY, labels=CLASSES, scores=0.5), {"box": "boxes", "box_format": "xyxy"}),
+    "torchvision, arrays in cells": (
+        pd.DataFrame(KEY | {"boxes": list(XYXY), "labels": CLASSES}),
+        {"box": "boxes", "box_format": "xyxy"},
+    ),
+    "supervision, CSVSink": (
+        columns(["x_min", "y_min", "x_max", "y_max"], XYXY, class_id=CLASSES, confidence=0.5, tracker_id=[1, 2, 3]),
+        {},
+    ),
+    "supervision, an array called xyxy": (lists("xyxy", XYXY, class_id=CLASSES, tracker_id=[1, 2, 3]), {}),
+    "Ultralytics, to_df": (
+        pd.DataFrame(
+            KEY
+            | {
+                "class": CLASSES,
+                "box": [dict(zip(["x1", "y1", "x2", "y2"], row, strict=True)) for row in XYXY.tolist()],
+            }
+        ),
+        {},
+    ),
+    "Ultralytics, to_csv": (
+        columns(["box.x1", "box.y1", "box.x2", "box.y2"], XYXY, **{"class": CLASSES}),
+        {},
+    ),
+    "YOLO labels": (
+        columns(["x_center", "y_center", "width", "height"], CXCYWH / SHARES, class_id=CLASSES, conf=0.5),
+        {"size": SIZE},
+    ),
+    "YOLO labels with the size of each image": (
+        columns(["x_center", "y_center", "width", "height"], CXCYWH / SHARES, cls=CLASSES, image_w=200, image_h=100),
+        {"size": ("image_w", "image_h")},
+    ),
+    "Detectron2": (lists("bbox", XYXY, category_id=CLASSES), {"box": "bbox", "box_format": "xyxy"}),
+    "MMDetection": (lists("bboxes", XYXY, labels=CLASSES, scores=0.1), {"box": "bboxes", "box_format": "xyxy"}),
+    "DETR": (lists("boxes", CXCYWH / SHARES, labels=CLASSES), {"box": "boxes", "box_format": "cxcywh", "size": SIZE}),
+    "KITTI": (
+        columns(["left", "top", "right", "bottom"], XYXY, type=CLASSES, truncated=0, occluded=1, track_id=[4, 5, 4]),
+        {},
+    ),
+    "Label Studio, percent": (
+        columns(["x", "y", "width", "height"], BOXES / SHARES * 100, label=CLASSES),
+        {"size": (2.0, 1.0)},
+    ),
+    "FiftyOne": (lists("bounding_box", BOXES / SHARES, label=CLASSES), {"box": "bounding_box", "size": SIZE}),
+    "Pascal VOC": (columns(["xmin", "ymin", "xmax", "ymax"], XYXY, label=CLASSES, difficult=0), {}),
+    "TensorFlow, CSV with the images' sizes": (
+        columns(["xmin", "ymin", "xmax", "ymax"], XYXY, width=200, height=100, **{"class": CLASSES}),
+        {},
+    ),
+    "motmetrics": (
+        columns(["X", "Y", "Width", "Height"], BOXES, Id=[1, 2, 1], ClassId=CLASSES, Visibility=1.0),
+        {},
+    ),
+    "MOTChallenge": (
+        columns(["bb_left", "bb_top", "bb_width", "bb_height"], BOXES, id=[1, 2, 1], conf=1, label=CLASSES),
+        {},
+    ),
+    "BDD100K, flattened": (columns(["box2d.x1", "box2d.y1", "box2d.x2", "box2d.y2"], XYXY, category=CLASSES), {}),
+    "Open Images": (
+        columns(["XMin", "YMin", "XMax", "YMax"], XYXY / SHARES, LabelName=CLASSES, Confidence=1).rename(
+            columns={"frame": "ImageID"}
+        ),
+        {"size": SIZE},
+    ),
+    "VisDrone": (
+        columns(["bbox_left", "bbox_top", "bbox_width", "bbox_height"], BOXES, score=1, object_category=CLASSES),
+        {},
+    ),
+    "RetinaNet CSV": (columns(["x1", "y1", "x2", "y2"], XYXY, class_name=CLASSES), {}),
+    "ByteTrack": (lists("tlwh", BOXES, track_id=[1, 2, 1], cls=CLASSES), {}),
+    "SORT": (lists("tlbr", XYXY, track_id=[1, 2, 1], cls=CLASSES), {}),
+    "CVAT": (columns(["xtl", "ytl", "xbr", "ybr"], XYXY, label=CLASSES), {}),
+    "names of one's own": (
+        columns(["a", "b", "c", "d"], XYXY, what=CLASSES),
+        {"box": ["a", "b", "c", "d"], "box_format": "xyxy", "category": "what"},
+    ),
+    "polars with lists": (pl.DataFrame(lists("tlwh", BOXES, cls=CLASSES)), {}),
+    "pyarrow with lists": (pa.Table.from_pandas(lists("xyxy", XYXY, cls=CLASSES)), {}),
+    "tidy already": (EXPECTED, {}),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_shape_gives_the_same_numbers(shape: str) -> None:
+    table, words = SHAPES[shape]
+    tidied = sf.tidy(table, **words)
+    assert type(tidied) is type(table)
+    matches = sf.match(EXPECTED, tidied)
+    kept = pd.DataFrame({name: list(matches[name]) for name in ("outcome", "similarity", "category", "truth_x")})
+    assert kept["outcome"].tolist() == ["TP"] * 3
+    assert kept["similarity"].tolist() == pytest.approx([1.0] * 3)
+    assert kept["category"].tolist() == CLASSES
+
+
+def test_points() -> None:
+    for names in (["POSITION_X", "POSITION_Y"], ["X_IMAGE", "Y_IMAGE"], ["xcentroid", "ycentroid"], ["x_px", "y_px"]):
+        tidied = sf.tidy(columns(names, BOXES[:, :2]))
+        assert tidied[["x", "y"]].to_numpy().tolist() == BOXES[:, :2].tolist()
+    of_rows = sf.tidy(columns(["centroid-0", "centroid-1"], BOXES[:, 1::-1]))  # skimage: row, then column
+    assert of_rows[["x", "y"]].to_numpy().tolist() == BOXES[:, :2].tolist()
+
+
+def test_corners_of_turned_boxes() -> None:
+    angle = np.radians(30.0)
+    across, down = np.array([np.cos(angle), np.sin(angle)]) * 20, np.array([-np.sin(angle), np.cos(angle)]) * 5
+    middle = np.array([50.0, 60.0])
+    corners = middle + np.array([-across - down, across - down, across + down, down - across])
+    table = pd.DataFrame(KEY | {"poly": [corners.ravel().tolist()] * 3})
+    nested = pd.DataFrame(KEY | {"poly": [corners.tolist()] * 3})
+    rounded = pd.DataFrame(KEY | {"poly": [corners.round().ravel().tolist()] * 3})
+    expected = [50, 60, 40, 10, 30]
+    names = ["cx", "cy", "w", "h", "angle"]
+    for given, within in ((table, 1e-9), (nested, 1e-9), (rounded, 2.0)):
+        tidied = sf.tidy(given, box="poly", box_format="corners")
+        assert tidied.iloc[0][names].tolist() == pytest.approx(expected, abs=within)
+    odd = table.assign(poly=[*table["poly"][:2], [0, 0, 90, 0, 50, 50, 10, 90]])
+    with refused(("tidy: table", "1 row has corners of no rectangle", "row 2")):
+        sf.tidy(odd, box="poly", box_format="corners")
+    turned = sf.tidy(pd.DataFrame(KEY | {"obb": [expected] * 3}), box="obb", box_format="cxcywha")
+    assert turned.iloc[0][names].tolist() == expected
+
+
+def test_keypoints() -> None:
+    numbers = np.arange(51.0).reshape(17, 3)
+    table = pd.DataFrame({"sequence": 1, "image_id": [1, 2], "id": [5, 6], "bbox": [[0, 0, 9, 9]] * 2})
+    tidied = sf.tidy(table.assign(keypoints=[numbers.ravel().tolist()] * 2), keypoints="keypoints", box="bbox")
+    assert len(tidied) == 34
+    assert tidied["joint"].tolist()[:2] == ["nose", "left_eye"]
+    assert tidied.iloc[18][["frame", "object", "x", "y", "visibility", "box_w"]].tolist() == [2, 6, 3, 4, 5, 9]
+    two = pd.DataFrame(KEY | {"object": [1, 2, 3], "kp": [[1, 2, 2, 3, 4, 2]] * 3})
+    assert sf.tidy(two, keypoints="kp", joints=["a", "b"])["joint"].tolist() == ["a", "b"] * 3
+    assert sf.tidy(two, keypoints="kp")["joint"].tolist() == [0, 1] * 3
+    with refused(("tidy: table", "column kp", "4 numbers")):
+        sf.tidy(pd.DataFrame(KEY | {"kp": [[1, 2, 2, 3]] * 3}), keypoints="kp")
+    with refused(("tidy", "joints has 1 names"), error=ValueError):
+        sf.tidy(two, keypoints="kp", joints=["a"])
+
+
+def test_what_is_taken_is_told_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    table, _ = SHAPES["supervision, CSVSink"]
+    sf.tidy(table)
+    assert capsys.readouterr().out == (
+        "tidy took object from tracker_id, score from confidence, category from class_id, "
+        "box (xyxy) from x_min, y_min, x_max, y_max\n"
+    )
+    sf.tidy(EXPECTED)
+    sf.tidy(columns(["l", "t", "r", "b"], XYXY), box=["l", "t", "r", "b"], box_format="xyxy")
+    assert capsys.readouterr().out == ""
+    sf.tidy(EXPECTED.rename(columns={"category": "Label"}).assign(**{"track\x1b[31m_id": 1}))
+    assert "\x1b" not in capsys.readouterr().out
+
+
+AMBIGUOUS: dict[str, tuple[Any, tuple[str, ...]]] = {
+    "two classes": (
+        columns(["x", "y", "w", "h"], BOXES, class_id=1, class_name="car"),
+        ("tidy: table", "may both be category", "class_id", "class_name", "give category="),
+    ),
+    "lists of boxes": (lists("bbox", BOXES), ("tidy: table", "column bbox holds boxes", "COCO", "torchvision")),
+    "two lists": (
+        lists("xywh", BOXES, xyxy=XYXY.tolist()),
+        ("tidy: table: columns xywh and xyxy may both hold", "give box="),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", AMBIGUOUS)
+def test_what_may_mean_two_things_is_refused(name: str) -> None:
+    table, places = AMBIGUOUS[name]
+    with refused(places, *[("tidy: table", "the box becomes y")] * (name == "coordinates beside boxes")):
+        sf.tidy(table)
+
+
+DAMAGED: dict[str, tuple[Any, dict[str, Any], tuple[str, ...]]] = {
+    "text of lists": (
+        lists("bbox", BOXES).assign(bbox=lambda table: table["bbox"].astype(str)),
+        {"box": "bbox"},
+        ("tidy: table", "column bbox", "lists of 4 numbers are needed"),
+    ),
+    "a list that is shorter": (
+        pd.DataFrame(KEY | {"bbox": [[1, 2, 3, 4], [1, 2, 3], [1, 2, 3, 4]]}),
+        {"box": "bbox"},
+        ("tidy: table", "column bbox", "there is [1, 2, 3]", "sequence 1, frame 1"),
+    ),
+    "a null": (
+        pd.DataFrame(KEY | {"bbox": [[1, 2, 3, 4], None, [1, 2, 3, 4]]}),
+        {"box": "bbox"},
+        ("tidy: table", "column bbox", "there is None"),
+    ),
+    "words in a list": (
+        pd.DataFrame(KEY | {"bbox": [["a", 2, 3, 4]] * 3}),
+        {"box": "bbox"},
+        ("tidy: table", "column bbox", "lists of 4 numbers"),
+    ),
+    "dicts of something else": (
+        pd.DataFrame(KEY | {"box": [{"radius": 1}] * 3}),
+        {"box": "box"},
+        ("tidy: table", "column box holds dicts of radius"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_damaged_columns_are_refused(name: str) -> None:
+    table, words, places = DAMAGED[name]
+    with refused(places):
+        sf.tidy(table, **words)
+
+
+def test_tables_of_frames_keep_their_columns() -> None:
+    frames = pd.DataFrame({"video": [1], "image_id": [2], "width": [640], "height": [480], "weather": ["rain"]})
+    assert [*sf.tidy(frames)] == ["sequence", "frame", "width", "height", "weather"]
+
+
+def test_sizes_that_do_not_fit() -> None:
+    with refused(("tidy", "size is 5"), error=ValueError):
+        sf.tidy(EXPECTED, size=5)  # type: ignore[arg-type]
+    with refused(("tidy", "size does not go with boxes that are turned"), error=ValueError):
+        sf.tidy(pd.DataFrame(KEY | {"obb": [[1, 2, 3, 4, 5]] * 3}), box="obb", box_format="cxcywha", size=SIZE)
