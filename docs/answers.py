@@ -25,7 +25,7 @@ import pandas as pd
 
 PROJECT = Path(__file__).parent.parent
 DOCS = ["index", "start", "tables", "counts", "command_line", "formats", "yolo", "experiment_trackers"]
-DOCS += ["geometries", "extending"]
+DOCS += ["your_data", "geometries", "extending"]
 PAGES = [
     PROJECT / "README.md",
     *(PROJECT / "docs" / f"{name}.md" for name in DOCS),

@@ -57,6 +57,7 @@ from .scoring import summarize as summarize
 from .support import InputError as InputError
 from .support import __version__ as __version__
 from .tables import Annotations as Annotations
+from .tables import align_times as align_times
 from .tables import tidy as tidy
 from .tracking import PoseResult as PoseResult
 from .tracking import TrackResult as TrackResult

@@ -47,3 +47,4 @@ from .table import collected as collected
 from .table import is_scanned as is_scanned
 from .table_kinds import TableKind as TableKind
 from .tidying import tidy as tidy
+from .times import align_times as align_times

@@ -131,6 +131,9 @@ def tidy(
         found |= places
     _check_names(given, names | found, numbers, keypoints)
     renamed = given.rename(columns={name: column for column, name in (names | found).items()})
+    # What was exploded, or came out of dicts, holds numbers as objects.
+    objects = [name for name in (*BOX, "frame", "score", "area") if name in renamed and renamed[name].dtype == "object"]
+    renamed = renamed.assign(**{name: renamed[name].infer_objects() for name in objects})
     if numbers:
         renamed = _with_boxes(given, renamed, numbers, box_format)
     if size is not None:
