@@ -13,6 +13,10 @@ from ..tables import Annotations, CheckedBins, SideColumns, schema, selections
 from .printing import WrongUsage
 from .submissions import Submission
 
+# The columns that --columns may name.
+TIDIED = ("sequence", "frame", "object", "joint", *schema.BOX, "box", "score", "category", "area", "crowd", "ignore")
+TIDIED += ("visibility",)
+
 # Longer ranges of sequences are refused as typing errors.
 MOST_SEQUENCES = 10_000_000
 
@@ -40,7 +44,8 @@ def with_how(given: Mapping[str, Any]) -> dict[str, Any]:
     the options do not fit each other or the truth.
     """
     rule = {name: given[name] for name in ("tau", "epsilon", "similarity", "threshold")}
-    others = {name: value for name, value in given.items() if name not in (*rule, "tracks", "benchmark", "labelled")}
+    apart = (*rule, "tracks", "benchmark", "labelled", "columns", "box_format")
+    others = {name: value for name, value in given.items() if name not in apart}
     tracks, benchmark, layout = given.get("tracks", False), given.get("benchmark"), None
     if not (given.get("dataset") and addresses.is_address(given["truth"])):  # such a dataset is evaluated where it is
         layout = sequence_layout(given["truth"])
@@ -53,6 +58,11 @@ def with_how(given: Mapping[str, Any]) -> dict[str, Any]:
         options = options_with_tracks(**rule) if tracks else match_options(**rule)
     except ValueError as error:
         raise WrongUsage(str(error).replace("with tracks=True", "to tracks")) from None
+    if given.get("columns") or given.get("box_format"):
+        if given.get("dataset"):
+            raise WrongUsage("--columns: a --dataset is read in parts, with the columns that it has; leave it out")
+        if layout is not None:
+            raise WrongUsage(f"--columns: is for tables, and {given['truth']} is a folder of files; leave it out")
     if layout == "posetrack" and any(word is not None for word in options):
         raise WrongUsage("poses are measured in head sizes; leave out --tau and --similarity")
     frames: FrameRule = "labelled" if given["labelled"] else "truth"
@@ -64,7 +74,32 @@ def needed_columns(given: Mapping[str, Any]) -> Needed:
     by = given.get("by") or ()
     slices = slices_of([by] if isinstance(by, str) else by)
     identity = [f"{prefix}{given['identity']}" for prefix in schema.SIDE_PREFIXES] if "identity" in given else []
-    return Needed([*identity, *(column for columns in slices for column in columns)], given.get("out") is not None)
+    named = [*identity, *(column for columns in slices for column in columns)]
+    return Needed(named, given.get("out") is not None, tidy_arguments(given.get("columns"), given.get("box_format")))
+
+
+def tidy_arguments(columns: str | None, box_format: str | None) -> dict[str, Any]:
+    """The arguments of `tidy` that stand in texts such as frame=image_id,x=xmin and xyxy; raises WrongUsage else."""
+    if columns is None and box_format is None:
+        return {}
+    given: dict[str, Any] = {}
+    for item in (columns or "").split(",") if columns else []:
+        column, equals, name = item.partition("=")
+        if not equals or column not in TIDIED or not name:
+            raise WrongUsage(f"--columns: {item!r} is no COLUMN=NAME with a column of {', '.join(TIDIED)}")
+        if column in given:
+            raise WrongUsage(f"--columns: {column} is given twice; give it once")
+        given[column] = name
+    if box_format is not None:
+        if box_format not in ("xywh", "xyxy", "cxcywh"):
+            raise WrongUsage(f"--box-format: {box_format!r} is none of xywh, xyxy, cxcywh")
+        if "box" not in given:
+            lacking = [name for name in schema.BOX if name not in given]
+            if lacking:
+                raise WrongUsage(f"--box-format: needs {', '.join(lacking)} in --columns, or box=, a column of lists")
+            given["box"] = [given.pop(name) for name in schema.BOX]
+        given["box_format"] = box_format
+    return given
 
 
 def check_scheduler(scheduler: str | None, dataset: bool) -> None:

@@ -99,6 +99,12 @@ _MATCHING = (
     ),
     _argument("--threshold", "Least similarity of a true positive; 0.5 by default", metavar="<float>", type=_number),
     _flag("--labelled", "Leave out predictions that lie in no frame of the truth"),
+    _word("--columns", "A table's columns in other words, such as frame=image_id,x=xmin; the usual ones are found"),
+    _word(
+        "--box-format",
+        "How a table's boxes are given: xywh, xyxy or cxcywh, in what --columns calls x, y, w, h",
+        dest="box_format",
+    ),
 )
 _BENCHMARK = _word(
     "--benchmark", f"The benchmark whose rules apply to MOTChallenge folders: {', '.join(BENCHMARKS)} [default: MOT17]"

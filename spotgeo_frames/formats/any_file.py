@@ -8,10 +8,11 @@ and returns a table of objects, or Annotations.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from ..support import InputError, addresses, check_none, noted_in, packages, reading
 from ..tables import (
@@ -68,11 +69,13 @@ class Needed(NamedTuple):
     """What is needed of tables besides the columns that play a part in an evaluation.
 
     `named` are the columns that the caller asks for, by their names in a match table, and `carried` says whether the
-    others will be shown or kept.
+    others will be shown or kept. `tidy` are arguments of that function for tables of objects in other words; empty for
+    tables that have the names of this package.
     """
 
     named: Collection[str]
     carried: bool
+    tidy: Mapping[str, Any] = MappingProxyType({})
 
 
 def read_annotations(path: str | Path) -> Annotations:

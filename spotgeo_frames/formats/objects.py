@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stdout
 from functools import partial
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
@@ -28,6 +30,7 @@ from ..tables import (
     provenance,
     schema,
     table_kinds,
+    tidy,
 )
 
 if TYPE_CHECKING:
@@ -101,7 +104,8 @@ def _wanted(names: Sequence[str], needed: Needed | None, path: Path) -> list[str
         return None
     if not {*needed.named} <= {*names}:  # the problem will list what there is
         return None
-    wanted = [name for name in names if name in needed.named or other_words.plays_a_part(name)]
+    tidied = {name for of in needed.tidy.values() for name in ([of] if isinstance(of, str) else of)}
+    wanted = [name for name in names if name in needed.named or name in tidied or other_words.plays_a_part(name)]
     if needed.carried and len(wanted) < len(names):
         what = f"has {len(names):,} columns, of which {len(wanted):,} are read: those that play a part in evaluating it"
         named = f", and {', '.join(sorted(needed.named))}" if needed.named else ""
@@ -120,9 +124,26 @@ def _checked(
         return pandas_tables.own_copy(table) if table is source else table
     with addresses.local_copy(source, storage) as copy:
         state = provenance.copy_state(copy, provenance.PARQUET_FILES)
-        table = check(_read(copy.path, keep_types, needed), str(copy.path))
+        table = _read(copy.path, keep_types, needed)
+        if needed is not None and needed.tidy and name == "objects":
+            table = _tidied(table, needed.tidy, str(copy.path))
+        table = check(table, str(copy.path))
         provenance.note_source(table, copy.name, state)
     return table
+
+
+def _tidied(table: pd.DataFrame, arguments: Mapping[str, Any], name: str) -> pd.DataFrame:
+    """A table in other words, tidied by the arguments that it has the columns for; what is found goes to stderr.
+
+    Raises InputError if it lacks a column that says where or when objects are, or what `tidy` finds wrong.
+    """
+    placing = {*schema.FRAME_KEY, *schema.BOX, "box", "box_format"}
+    fitting = {column: of for column, of in arguments.items() if column in placing or of in table}
+    try:
+        with redirect_stdout(sys.stderr):
+            return tidy(table, **fitting)
+    except InputError as error:
+        raise InputError([problem.replace("tidy: table", name) for problem in error.problems]) from None
 
 
 def _read(path: Path, keep_types: bool, needed: Needed | None) -> pd.DataFrame:

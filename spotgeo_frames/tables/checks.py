@@ -42,7 +42,8 @@ def check_objects(table: Table, name: str) -> pd.DataFrame:
     given = _with_plain_names(table, name)
     if "object" not in given and "joint" not in given:
         given = _numbered(given, name)
-    key = [*FRAME_KEY, "object", *(["joint"] if "joint" in given else [])]
+    own = ["object", "joint"] if "joint" in given else ["object"] if "object" in given else []
+    key = [*FRAME_KEY, *own]
     columns, problems = _checked(given, name, key, coordinates_of(given.columns))
     if "joint" in given and "visibility" in given:
         kind = given["visibility"].dtype

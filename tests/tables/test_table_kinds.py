@@ -116,6 +116,10 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "operating_point by class": (lambda table: sf.operating_point(table, recall=0.5), (sf.match(*CLASSED),)),
     "operating_point of ap": (lambda *pair: sf.operating_point(sf.average_precision(*pair), recall=0.5), CLASSED),
     "tidy": (lambda table: sf.tidy(table, x="y", y="x"), (TRUTH.objects,)),
+    "align_times": (
+        lambda *pair: sf.align_times(*pair, 0.5),
+        tuple(side.objects.assign(time=side.objects["frame"] * 1.0) for side in (TRUTH, EAGER)),
+    ),
     "check": (sf.check, (TRUTH, EAGER)),
     "check swapped": (sf.check, (TRUTH, TRUTH.objects.rename(columns={"x": "y", "y": "x"}))),
     "check tracks": (lambda *pair: sf.check(*pair, tracks=True), (TRUTH, RESTARTED)),

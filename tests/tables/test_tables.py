@@ -131,7 +131,6 @@ def test_every_problem_is_named() -> None:
         at=[
             ("truth: column sequence", "1 row", "frame 2.0"),
             ("truth: column frame", "float64", "1 row", "sequence b, frame 4.5", "integers"),
-            ("truth: column object", "sequence, frame, x, y, score"),
             ("truth: column x", "2 rows", "sequence null, frame 2.0", "sequence b, frame 3.0"),
             ("truth: column y", "str"),
             ("truth: column score", "str"),

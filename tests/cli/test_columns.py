@@ -1,0 +1,81 @@
+"""--columns and --box-format: tables in other words on the command line."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from helpers.commands import run_here
+
+BOXES = pd.DataFrame(
+    {
+        "video": "a",
+        "image_id": [1, 1, 2],
+        "xmin": [10.0, 90, 12],
+        "ymin": [20.0, 5, 20],
+        "xmax": [40.0, 99, 41],
+        "ymax": [60.0, 9, 61],
+        "label": ["car", "bus", "car"],
+        "what": [1, 2, 3],
+    }
+)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    paths = tmp_path / "truth.csv", tmp_path / "found.parquet"
+    BOXES.to_csv(paths[0], index=False)
+    BOXES.assign(confidence=0.5).to_parquet(paths[1])
+    return paths
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--columns", "frame=image_id"],
+        ["--columns", "frame=image_id,x=xmin,y=ymin,w=xmax,h=ymax", "--box-format", "xyxy"],
+        ["--columns", "score=confidence,category=label"],
+    ],
+)
+def test_boxes_in_other_words(words: list[str], files: tuple[Path, Path]) -> None:
+    done = run_here("score", *files, *words, "--json")
+    answer = json.loads(done.out)
+    assert (answer["tp"], answer["fn"], answer["fp"], answer["similarity"]) == (3, 0, 0, "iou")
+    assert "tidy took sequence from video" in done.err
+
+
+def test_tracks_in_other_words(files: tuple[Path, Path]) -> None:
+    done = run_here("track", *files, "--columns", "object=what", "--json")
+    assert json.loads(done.out)["combined"]["HOTA"] == 1.0
+
+
+def test_without_the_option_the_columns_are_refused(files: tuple[Path, Path]) -> None:
+    done = run_here("score", *files)
+    assert done.status == 1
+    assert "column sequence is missing" in done.err
+    assert "column object is missing" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        (["--columns", "frame=imageid"], 1, "did you mean image_id"),
+        (["--columns", "colour=label"], 2, "'colour=label' is no COLUMN=NAME"),
+        (["--columns", "frame"], 2, "'frame' is no COLUMN=NAME"),
+        (["--columns", "frame=image_id,frame=what"], 2, "frame is given twice"),
+        (["--box-format", "xyxy"], 2, "needs x, y, w, h in --columns"),
+        (["--columns", "box=xmin", "--box-format", "ltrb"], 2, "'ltrb' is none of"),
+        (["--columns", "frame=image_id", "--dataset"], 2, "is read in parts"),
+    ],
+)
+def test_what_is_wrong(words: list[str], status: int, said: str, files: tuple[Path, Path]) -> None:
+    done = run_here("score", *files, *words)
+    assert done.status == status
+    assert said in done.err
+
+
+def test_folders_have_no_columns(tracks: Path) -> None:
+    done = run_here("track", tracks / "truth", tracks / "tracker", "--columns", "frame=image_id")
+    assert done.status == 2
+    assert "is a folder of files" in done.err
