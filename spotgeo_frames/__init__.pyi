@@ -25,8 +25,10 @@ from .analysis import sweep as sweep
 from .analysis import worst_slices as worst_slices
 from .formats import from_supervision as from_supervision
 from .formats import from_torchvision as from_torchvision
+from .formats import read as read
 from .formats import read_coco as read_coco
 from .formats import read_cvat as read_cvat
+from .formats import read_kitti as read_kitti
 from .formats import read_motchallenge as read_motchallenge
 from .formats import read_objects as read_objects
 from .formats import read_posetrack as read_posetrack

@@ -1,5 +1,7 @@
 from .any_file import Layout as Layout
 from .any_file import Needed as Needed
+from .any_file import known_format as known_format
+from .any_file import read as read
 from .any_file import read_annotations as read_annotations
 from .any_file import read_side_columns as read_side_columns
 from .any_file import read_sides as read_sides
@@ -8,6 +10,7 @@ from .coco import read_coco as read_coco
 from .cvat import read_cvat as read_cvat
 from .in_memory import from_supervision as from_supervision
 from .in_memory import from_torchvision as from_torchvision
+from .kitti import read_kitti as read_kitti
 from .motchallenge import read_motchallenge as read_motchallenge
 from .motchallenge import read_numbered as read_numbered
 from .motchallenge import write_motchallenge as write_motchallenge

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..support import InputError, check_memory, check_none, first_line, is_text, noted_in, packages, reading, work
 from ..tables import schema
+from .box_tables import NUMBER
 from .documents import MOST_PROBLEMS
 
 # The sequence and the frame of a file.
@@ -180,9 +181,6 @@ BEYOND = 0.01
 # More detections of an image, and longer files, are meant to fill the memory.
 MOST_LINES = 1_000_000
 LARGEST_FILE = 1 << 26
-
-# A number as files have it; Python knows others, such as 1_000. Those that are not finite are refused by their value.
-NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(nan|inf|infinity)", re.IGNORECASE)
 
 OTHER_KINDS = "outlines (segment), keypoints (pose) and turned boxes (obb) are not read"
 
