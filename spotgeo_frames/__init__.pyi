@@ -33,6 +33,7 @@ from .formats import read_motchallenge as read_motchallenge
 from .formats import read_objects as read_objects
 from .formats import read_posetrack as read_posetrack
 from .formats import read_spotgeo as read_spotgeo
+from .formats import read_voc as read_voc
 from .formats import read_yolo as read_yolo
 from .formats import validate_spotgeo as validate_spotgeo
 from .formats import write_motchallenge as write_motchallenge

@@ -21,4 +21,5 @@ from .spotgeo import problem_lines as problem_lines
 from .spotgeo import read_spotgeo as read_spotgeo
 from .spotgeo import validate_spotgeo as validate_spotgeo
 from .spotgeo import write_spotgeo as write_spotgeo
+from .voc import read_voc as read_voc
 from .yolo import read_yolo as read_yolo

@@ -78,6 +78,7 @@ READERS = {
     "table": Reader("a table of objects", "objects", "read_objects"),
     "cvat": Reader("CVAT for video", "cvat", "read_cvat"),
     "kitti": Reader("KITTI's label files", "kitti", "read_kitti"),
+    "voc": Reader("Pascal VOC", "voc", "read_voc"),
 }
 
 # Formats whose truth and predictions are two paths; the truth is read alone.

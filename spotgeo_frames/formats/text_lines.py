@@ -93,9 +93,12 @@ def _parsed(content: bytes, form: Form, n_fields: int) -> Lines | None:
         return None
     extra = lines[0].rstrip().endswith(form.separator.encode())
     names = [str(position) for position in range(n_fields + extra)]
+    # A thread of pyarrow may let go of the text after the interpreter has ended, which aborts where Python owns it.
+    arrows_own = pa.BufferOutputStream()
+    arrows_own.write(content)
     try:
         table = csv.read_csv(
-            pa.py_buffer(content),
+            pa.BufferReader(arrows_own.getvalue()),
             csv.ReadOptions(column_names=names),
             csv.ParseOptions(delimiter=form.separator, quote_char=False),
             csv.ConvertOptions(column_types=dict.fromkeys(names[:n_fields], pa.float64()), null_values=[""]),
