@@ -33,6 +33,8 @@ from .formats import read_motchallenge as read_motchallenge
 from .formats import read_objects as read_objects
 from .formats import read_posetrack as read_posetrack
 from .formats import read_spotgeo as read_spotgeo
+from .formats import read_uavdt as read_uavdt
+from .formats import read_visdrone as read_visdrone
 from .formats import read_voc as read_voc
 from .formats import read_yolo as read_yolo
 from .formats import validate_spotgeo as validate_spotgeo

@@ -79,6 +79,8 @@ READERS = {
     "cvat": Reader("CVAT for video", "cvat", "read_cvat"),
     "kitti": Reader("KITTI's label files", "kitti", "read_kitti"),
     "voc": Reader("Pascal VOC", "voc", "read_voc"),
+    "visdrone": Reader("VisDrone's label files", "visdrone", "read_visdrone"),
+    "uavdt": Reader("UAVDT's label files", "visdrone", "read_uavdt"),
 }
 
 # Formats whose truth and predictions are two paths; the truth is read alone.

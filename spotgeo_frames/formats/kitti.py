@@ -28,7 +28,6 @@ import numpy as np
 from ..support import InputError, Storage, addresses, reading
 from ..tables import Annotations, TableKind, provenance, table_kinds
 from .box_tables import (
-    NUMBER,
     ONE_FRAME,
     Problems,
     category_column,
@@ -170,15 +169,6 @@ def _kept(file: File) -> Any:
         return content[0]
 
     return read
-
-
-def is_line(fields: Sequence[str]) -> bool:
-    """Whether these are the fields of a line of KITTI, of an image or of a video."""
-    for form in (OBJECTS, TRACKS):
-        if len(fields) in form.counts and form.text is not None:
-            others = [field for place, field in enumerate(fields) if place != form.text]
-            return not NUMBER.fullmatch(fields[form.text]) and all(map(NUMBER.fullmatch, others))
-    return False
 
 
 def _is_video(files: Sequence[File]) -> bool:

@@ -47,6 +47,9 @@ OF_ENTRIES: Mapping[str, Sequence[set[str]]] = {
     "bdd100k": [{"name", "labels"}, {"name", "videoName"}, {"name", "attributes"}, {"name", "frameIndex"}],
 }
 
+# The names of UAVDT's files, without their ending.
+UAVDT_NAME = re.compile(r"(?P<sequence>.+)_gt(?P<part>|_whole|_ignore)")
+
 # Columns of a CSV.
 OPEN_IMAGES, OF_VIA = {"imageid", "labelname", "xmin", "ymax"}, {"region_shape_attributes", "region_attributes"}
 
@@ -142,14 +145,42 @@ def _of_header(opening: bytes) -> str:
 
 def of_lines(opening: bytes, name: str) -> str | None:
     """The format of a file of label lines; `name` is the file's."""
-    from .kitti import is_line as is_kitti
-
-    lines = [line.split() for line in _lines(opening)]
-    if not lines:
+    texts = [*_lines(opening)]
+    if not texts:
         return None
-    if all(map(is_kitti, lines)):
+    if UAVDT_NAME.fullmatch(Path(name).stem):
+        return "uavdt"
+    if all(_is_of_visdrone(line.strip().rstrip(",").split(",")) for line in texts):
+        return "visdrone"
+    lines = [line.split() for line in texts]
+    if all(map(_is_of_kitti, lines)):
         return "kitti"
     return "yolo" if all(5 <= len(fields) <= 7 and "," not in fields[0] for fields in lines) else None
+
+
+def _is_of_kitti(fields: Sequence[str]) -> bool:
+    """Whether a line is one of KITTI: the type, which is text, and numbers."""
+    place = {15: 0, 16: 0, 17: 2, 18: 2}.get(len(fields))
+    if place is None or _numbers(fields[place : place + 1]) is not None:
+        return False
+    return _numbers([*fields[:place], *fields[place + 1 :]]) is not None
+
+
+def _is_of_visdrone(fields: Sequence[str]) -> bool:
+    """Whether a line is one of VisDrone; category, truncation and occlusion of other formats are hardly like these."""
+    numbers = _numbers(fields)
+    if numbers is None or len(numbers) not in (8, 10):
+        return False
+    category, truncation, occlusion = numbers[-3:]
+    return category in range(12) and truncation in (-1, 0, 1) and occlusion in (-1, 0, 1, 2)
+
+
+def _numbers(fields: Sequence[str]) -> list[float] | None:
+    """Fields as numbers; None where one is none."""
+    try:
+        return [float(field) for field in fields]
+    except ValueError:
+        return None
 
 
 def _lines(opening: bytes) -> Iterator[str]:

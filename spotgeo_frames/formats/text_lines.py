@@ -60,10 +60,10 @@ def read_files(files: Sequence[File], form: Form) -> list[Lines]:
 def first_fields(content: bytes, separator: str | None) -> list[str]:
     """The fields of the first line that is not blank; none where there is no such line, or it is no text."""
     lines = content.lstrip(b"\xef\xbb\xbf \t\r\n").split(b"\n", 1)
-    return _fields(lines[0].decode("utf-8", "replace"), separator) if lines[0].strip() else []
+    return fields_of(lines[0].decode("utf-8", "replace"), separator) if lines[0].strip() else []
 
 
-def _fields(line: str, separator: str | None) -> list[str]:
+def fields_of(line: str, separator: str | None) -> list[str]:
     """The fields of a line; a separator at its end begins no other field."""
     if separator is None:
         return line.split()
@@ -121,7 +121,7 @@ def _read_slowly(content: bytes, name: str, form: Form) -> Lines:
     numbers: list[int] = []
     problems: list[str] = []
     for position, line in enumerate(reading.utf8_text(content, name, "a label file").splitlines(), 1):
-        fields = _fields(line, form.separator)
+        fields = fields_of(line, form.separator)
         if not any(fields):
             continue
         problem = _problem(fields, form, len(rows[0]) if rows else len(fields))

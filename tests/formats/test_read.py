@@ -19,12 +19,18 @@ KITTI = "Car 0.00 1 -1.57 10 20 40 35 1.5 1.6 3.9 1.8 1.5 8.4 -1.56\n"
 CVAT = """<?xml version="1.0"?><!-- <annotation> --><annotations><meta><task><name>a</name><size>1</size></task></meta>
 </annotations>"""
 
+VOC = "<annotation><object><name>a</name><bndbox><xmin>1</xmin><ymin>1</ymin><xmax>2</xmax><ymax>2</ymax></bndbox>"
+VOC += "</object></annotation>"
+
 # Files by what they hold, whatever they are called, and the names of their formats.
 FILES = {
     "kitti": ("a.txt", KITTI),
     "kitti tracking": ("0001.txt", f"0 1 {KITTI}"),
     "cvat": ("a.xml", CVAT),
     "cvat called otherwise": ("a.data", CVAT),
+    "voc": ("a.xml", VOC),
+    "visdrone": ("a.txt", "684,8,273,116,0,0,0,0\n"),
+    "uavdt": ("M1_gt_whole.txt", "1,1,1,2,3,4,1,1,1\n"),
 }
 
 
