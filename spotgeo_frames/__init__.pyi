@@ -26,6 +26,7 @@ from .analysis import worst_slices as worst_slices
 from .formats import from_supervision as from_supervision
 from .formats import from_torchvision as from_torchvision
 from .formats import read as read
+from .formats import read_bdd100k as read_bdd100k
 from .formats import read_coco as read_coco
 from .formats import read_cvat as read_cvat
 from .formats import read_kitti as read_kitti

@@ -6,6 +6,7 @@ from .any_file import read_annotations as read_annotations
 from .any_file import read_side_columns as read_side_columns
 from .any_file import read_sides as read_sides
 from .any_file import sequence_layout as sequence_layout
+from .bdd100k import read_bdd100k as read_bdd100k
 from .coco import read_coco as read_coco
 from .cvat import read_cvat as read_cvat
 from .in_memory import from_supervision as from_supervision

@@ -81,6 +81,7 @@ READERS = {
     "voc": Reader("Pascal VOC", "voc", "read_voc"),
     "visdrone": Reader("VisDrone's label files", "visdrone", "read_visdrone"),
     "uavdt": Reader("UAVDT's label files", "visdrone", "read_uavdt"),
+    "bdd100k": Reader("BDD100K's JSON", "bdd100k", "read_bdd100k"),
 }
 
 # Formats whose truth and predictions are two paths; the truth is read alone.

@@ -156,7 +156,7 @@ def attribute_columns(rows: Sequence[Mapping[str, Any]], taken: Iterable[str], p
     )
     if len(names) > MOST_ATTRIBUTES:
         raise InputError(f"{place}: has {len(names):,} attributes; at most {MOST_ATTRIBUTES} become columns")
-    known = {*taken} | schema.OWN_COLUMNS | {"ignore"}
+    known = {*taken} | schema.OWN_COLUMNS | {"ignore", "n_truth", "n_predicted"}
     plain = (str, bool, int, float)
     return {
         f"attribute_{name}" if name in known else name: attribute_column(
@@ -175,6 +175,18 @@ def numbered(sequence: np.ndarray, frame: np.ndarray) -> np.ndarray:
     position = np.empty(len(order), np.int64)
     position[order] = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order)))) + 1
     return position
+
+
+def identity_column(ids: Sequence[int | str | None]) -> Any:
+    """The ids of objects: int64 where all are whole numbers, otherwise text; None where any object has none."""
+    if any(one is None or one == "" for one in ids):
+        return None
+    numbers = [
+        whole(one) if not isinstance(one, str) or re.fullmatch("-?(0|[1-9][0-9]*)", one) else None for one in ids
+    ]
+    if all(found is not None for found in numbers):
+        return np.array(numbers, np.int64)
+    return text_column(str(one) for one in ids)
 
 
 def size_problem(box: Sequence[float]) -> str | None:
@@ -212,8 +224,9 @@ def object_table(
 
 
 def image_table(names: Sequence[str], frame: Any = ONE_FRAME, **columns: Any) -> pd.DataFrame:
-    """A table of frames; columns that are None, or null everywhere, are left out."""
+    """A table of frames; columns that are None, or null everywhere, are left out, and lists are of text."""
     kept = {name: values for name, values in columns.items() if values is not None and not pd.isna(values).all()}
+    kept = {name: text_column(values) if isinstance(values, list) else values for name, values in kept.items()}
     return pd.DataFrame({"sequence": text_column(names), "frame": frame, **kept}).astype({"frame": np.int64})
 
 

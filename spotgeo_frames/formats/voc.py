@@ -32,7 +32,6 @@ from .box_tables import (
     object_table,
     shown,
     size_problem,
-    text_column,
 )
 from .documents import MOST_PROBLEMS
 
@@ -226,7 +225,7 @@ def _annotations(
         **attribute_columns(marks, (), path),
         **attribute_columns(others, ("truncated", "occluded"), path),
     )
-    file_names = text_column(document.head.get("file_name") or None for document in read)
+    file_names = [document.head.get("file_name") or None for document in read]
     frames = image_table(names, **{side: np.array(of, np.float64) for side, of in sizes.items()}, file_name=file_names)
     return checked(table, frames, path)
 

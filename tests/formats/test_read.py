@@ -30,6 +30,7 @@ FILES = {
     "cvat called otherwise": ("a.data", CVAT),
     "voc": ("a.xml", VOC),
     "visdrone": ("a.txt", "684,8,273,116,0,0,0,0\n"),
+    "bdd100k": ("a.json", json.dumps([{"name": "a.jpg", "labels": []}])),
     "uavdt": ("M1_gt_whole.txt", "1,1,1,2,3,4,1,1,1\n"),
 }
 
