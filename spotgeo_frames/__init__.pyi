@@ -32,6 +32,7 @@ from .formats import read_cvat as read_cvat
 from .formats import read_kitti as read_kitti
 from .formats import read_motchallenge as read_motchallenge
 from .formats import read_objects as read_objects
+from .formats import read_open_images as read_open_images
 from .formats import read_posetrack as read_posetrack
 from .formats import read_spotgeo as read_spotgeo
 from .formats import read_uavdt as read_uavdt

@@ -16,6 +16,7 @@ from .motchallenge import read_motchallenge as read_motchallenge
 from .motchallenge import read_numbered as read_numbered
 from .motchallenge import write_motchallenge as write_motchallenge
 from .objects import read_objects as read_objects
+from .open_images import read_open_images as read_open_images
 from .posetrack import read_posetrack as read_posetrack
 from .sequence_files import BENCHMARKS as BENCHMARKS
 from .spotgeo import problem_lines as problem_lines

@@ -82,6 +82,7 @@ READERS = {
     "visdrone": Reader("VisDrone's label files", "visdrone", "read_visdrone"),
     "uavdt": Reader("UAVDT's label files", "visdrone", "read_uavdt"),
     "bdd100k": Reader("BDD100K's JSON", "bdd100k", "read_bdd100k"),
+    "open_images": Reader("Open Images' CSV", "open_images", "read_open_images"),
 }
 
 # Formats whose truth and predictions are two paths; the truth is read alone.

@@ -69,12 +69,12 @@ def label_files(folder: Path, videos: bool) -> dict[Key, Path]:
     return _by_key(paths, folder, videos)
 
 
-def image_sizes(folder: Path, videos: bool) -> dict[Key, Sizes]:
+def image_sizes(folder: Path, videos: bool, reader: str = "read_yolo") -> dict[Key, Sizes]:
     """The sizes of the images below a folder by sequence and frame; no picture is decoded.
 
-    Raises InputError where there are none, or two of a frame, or one cannot be read.
+    Raises InputError where there are none, or two of a frame, or one cannot be read; messages name the `reader`.
     """
-    packages.check_extra("yolo", "read_yolo: images", "PIL")
+    packages.check_extra("yolo", f"{reader}: images", "PIL")
     with reading.readable(folder):
         if not folder.is_dir():
             raise InputError(f"{folder}: there is no such folder of images")
