@@ -12,6 +12,7 @@ from .cvat import read_cvat as read_cvat
 from .in_memory import from_supervision as from_supervision
 from .in_memory import from_torchvision as from_torchvision
 from .kitti import read_kitti as read_kitti
+from .label_studio import read_label_studio as read_label_studio
 from .motchallenge import read_motchallenge as read_motchallenge
 from .motchallenge import read_numbered as read_numbered
 from .motchallenge import write_motchallenge as write_motchallenge

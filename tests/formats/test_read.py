@@ -31,6 +31,7 @@ FILES = {
     "voc": ("a.xml", VOC),
     "visdrone": ("a.txt", "684,8,273,116,0,0,0,0\n"),
     "bdd100k": ("a.json", json.dumps([{"name": "a.jpg", "labels": []}])),
+    "label_studio": ("a.json", json.dumps([{"id": 1, "data": {"image": "a"}, "annotations": [{"result": []}]}])),
     "uavdt": ("M1_gt_whole.txt", "1,1,1,2,3,4,1,1,1\n"),
 }
 
