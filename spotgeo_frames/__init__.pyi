@@ -37,6 +37,7 @@ from .formats import read_open_images as read_open_images
 from .formats import read_posetrack as read_posetrack
 from .formats import read_spotgeo as read_spotgeo
 from .formats import read_uavdt as read_uavdt
+from .formats import read_via as read_via
 from .formats import read_visdrone as read_visdrone
 from .formats import read_voc as read_voc
 from .formats import read_yolo as read_yolo

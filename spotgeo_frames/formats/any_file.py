@@ -84,6 +84,7 @@ READERS = {
     "bdd100k": Reader("BDD100K's JSON", "bdd100k", "read_bdd100k"),
     "open_images": Reader("Open Images' CSV", "open_images", "read_open_images"),
     "label_studio": Reader("Label Studio's JSON", "label_studio", "read_label_studio"),
+    "via": Reader("VIA's regions", "via", "read_via"),
 }
 
 # Formats whose truth and predictions are two paths; the truth is read alone.

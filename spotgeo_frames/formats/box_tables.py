@@ -135,9 +135,10 @@ def attribute_column(values: Sequence[Any]) -> Any:
         lacking = np.array([value is None for value in values], bool)
         flags = np.array([bool(value) for value in values], bool)
         return pd.arrays.BooleanArray(flags, lacking) if lacking.any() else flags
-    numbers = [None if value is None else number(value) for value in values] if kinds <= {int, float} else [None]
-    if kinds and all(found is not None or value is None for found, value in zip(numbers, values, strict=False)):
-        return np.array(numbers, np.float64)
+    if kinds and kinds <= {int, float}:
+        numbers = [None if value is None else number(value) for value in values]
+        if all(found is not None or value is None for found, value in zip(numbers, values, strict=True)):
+            return np.array(numbers, np.float64)
     return text_column(None if value is None else as_text(value) for value in values)
 
 

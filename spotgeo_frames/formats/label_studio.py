@@ -241,6 +241,7 @@ def _annotations(tasks: Sequence[_Labelled], predictions: bool, problems: Proble
         sizes.append(size)
         about_image = [asked[region] for region in asked if region not in named and "labels" not in asked[region]]
         of_images.append({question: answer for told in about_image for question, answer in told.items()})
+    problems.check()
     scored = predictions and any(score is not None for score in scores)
     for what, values, counts in (("a label", labels, True), ("a score", scores, scored)):
         n_known = sum(value is not None for value in values)

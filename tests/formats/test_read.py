@@ -32,6 +32,7 @@ FILES = {
     "visdrone": ("a.txt", "684,8,273,116,0,0,0,0\n"),
     "bdd100k": ("a.json", json.dumps([{"name": "a.jpg", "labels": []}])),
     "label_studio": ("a.json", json.dumps([{"id": 1, "data": {"image": "a"}, "annotations": [{"result": []}]}])),
+    "via": ("a.json", json.dumps({"a.jpg1": {"filename": "a.jpg", "regions": []}})),
     "uavdt": ("M1_gt_whole.txt", "1,1,1,2,3,4,1,1,1\n"),
 }
 
