@@ -85,6 +85,7 @@ READERS = {
     "open_images": Reader("Open Images' CSV", "open_images", "read_open_images"),
     "label_studio": Reader("Label Studio's JSON", "label_studio", "read_label_studio"),
     "via": Reader("VIA's regions", "via", "read_via"),
+    "fiftyone": Reader("a FiftyOne dataset", "fiftyone", "read_fiftyone"),
 }
 
 # Formats whose truth and predictions are two paths; the truth is read alone.

@@ -94,7 +94,7 @@ def listed_files(path: Path, ending: str, wanted: str, below: bool = False) -> l
             named = {path.name: (str(path), partial(reading.read_bytes, path))}
     if not named:
         raise InputError(f"{path}: has no {ending}; {wanted}")
-    names = _below_all([*named]) if below else {name: PurePosixPath(name).stem for name in named}
+    names = below_all([*named]) if below else {name: PurePosixPath(name).stem for name in named}
     files = [File(names[name], *file) for name, file in named.items()]
     problems = [f"{file.name}: its name is no text in UTF-8" for file in files if not is_text(file.name)]
     first: dict[str, str] = {}
@@ -107,7 +107,7 @@ def listed_files(path: Path, ending: str, wanted: str, below: bool = False) -> l
     return files
 
 
-def _below_all(names: Sequence[str]) -> dict[str, str]:
+def below_all(names: Sequence[str]) -> dict[str, str]:
     """Each path without its ending, below the folder that holds all of them."""
     paths = {name: PurePosixPath(name.replace(os.sep, "/")) for name in names}
     common = os.path.commonpath([path.parent for path in paths.values()])
