@@ -43,8 +43,11 @@ from .formats import read_visdrone as read_visdrone
 from .formats import read_voc as read_voc
 from .formats import read_yolo as read_yolo
 from .formats import validate_spotgeo as validate_spotgeo
+from .formats import write_coco_results as write_coco_results
+from .formats import write_kitti as write_kitti
 from .formats import write_motchallenge as write_motchallenge
 from .formats import write_spotgeo as write_spotgeo
+from .formats import write_yolo as write_yolo
 from .geometries import geometry as geometry
 from .matching import match as match
 from .matching import match_frames as match_frames

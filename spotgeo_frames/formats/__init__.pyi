@@ -14,6 +14,9 @@ from .in_memory import from_supervision as from_supervision
 from .in_memory import from_torchvision as from_torchvision
 from .kitti import read_kitti as read_kitti
 from .label_studio import read_label_studio as read_label_studio
+from .label_writers import write_coco_results as write_coco_results
+from .label_writers import write_kitti as write_kitti
+from .label_writers import write_yolo as write_yolo
 from .motchallenge import read_motchallenge as read_motchallenge
 from .motchallenge import read_numbered as read_numbered
 from .motchallenge import write_motchallenge as write_motchallenge

@@ -148,7 +148,7 @@ def _read(path: Path, keep_types: bool, needed: Needed | None) -> pd.DataFrame:
                     columns = wanted(table.schema.names)
                     return to_pandas(table if columns is None else table.select(columns))
     if path.name.lower().endswith((".json", ".zip", ".gz")):
-        what = "read_spotgeo reads the spotGEO challenge's JSON; read() finds the format, and reads it"
+        what = "read() finds its format, and read_spotgeo, read_coco and read_posetrack read theirs"
         raise InputError(f"{path}: is no table but JSON, plain or packed; {what}")
     if path.name.lower().endswith(".xml"):
         raise InputError(
