@@ -256,7 +256,7 @@ def _field(samples: Sequence[_Sample], field: str | None, name: str) -> str:
         for sample in samples
         for fields in ([sample.fields] if sample.frames is None else sample.frames.values())
         for key, value in fields.items()
-        if isinstance(value, Mapping) and value.get("_cls") in LISTS
+        if isinstance(value, Mapping) and str(value.get("_cls")) in LISTS
     )
     known = ", ".join(there) or "none"
     if field is not None:
@@ -272,7 +272,7 @@ def _detections(value: Any, place: str, problems: Problems) -> Sequence[Mapping[
     """The detections of a field."""
     if value is None:
         return ()
-    kind = value.get("_cls") if isinstance(value, Mapping) else None
+    kind = str(value.get("_cls")) if isinstance(value, Mapping) else None
     if kind not in LISTS:
         problems.add(place, f"is {shown(kind or value)}; detections are needed")
         return ()

@@ -14,7 +14,7 @@ from __future__ import annotations
 import csv
 import io
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -156,7 +156,7 @@ def _class_names(names: str | Path | Mapping[str, str] | None) -> Mapping[str, s
             what = "a file of labels and names"
             content = reading.read_bytes(copy.path, LARGEST_NAMES, f"{what} is needed")
             text = reading.utf8_text(content, str(copy.path), what)
-        rows = [row for row in csv.reader(io.StringIO(text)) if row]
+        rows = [row for row in _rows(text, str(names)) if row]
         wrong = next((line for line, row in enumerate(rows, 1) if len(row) != 2), None)
         if wrong is not None or not rows:
             raise InputError(f"{names}, row {wrong or 1}: a label and its name are needed")
@@ -166,6 +166,14 @@ def _class_names(names: str | Path | Mapping[str, str] | None) -> Mapping[str, s
     return names
 
 
+def _rows(text: str, name: str) -> Iterator[list[str]]:
+    """The rows of a CSV; raises InputError if it is none."""
+    try:
+        yield from csv.reader(io.StringIO(text, newline=""))
+    except csv.Error as error:
+        raise InputError(f"{name}: is no CSV: {error}") from None
+
+
 def _columns(content: bytes, name: str) -> dict[str, Any]:
     """The columns that are read, by their names in small letters: labels and ids as text, all others as float64."""
     import pyarrow as pa
@@ -173,7 +181,7 @@ def _columns(content: bytes, name: str) -> dict[str, Any]:
 
     reading.check_no_nul(content, name)
     reading.check_utf8(content, name)
-    header = next(csv.reader([content.partition(b"\n")[0].decode("utf-8-sig")]), [])
+    header = next(_rows(content.partition(b"\n")[0].decode("utf-8-sig"), name), [])
     given = {column.strip().lower(): column for column in header}
     lacking = [column for column in NEEDED if column not in given]
     if lacking:

@@ -1,7 +1,7 @@
 """Label files with an object a line, as KITTI, VisDrone and UAVDT have: fields that are numbers, and one that is text.
 
-Large files of numbers alone are parsed by pyarrow at once; whatever it does not take is read line by line, which says
-what is wrong where.
+Large files of numbers alone are parsed by pyarrow at once, and small ones by Python's own float. Whatever these do not
+take is read field by field, which says what is wrong where.
 """
 
 from __future__ import annotations
@@ -77,7 +77,8 @@ def _lines(content: bytes, name: str, form: Form) -> Lines:
     if not first:
         reading.utf8_text(content, name, "a label file")
         return Lines(np.zeros((0, 0)), [], [])
-    parsed = _parsed(content, form, len(first)) if len(content) >= LARGE and form.text is None else None
+    large = len(content) >= LARGE and form.text is None
+    parsed = (_parsed if large else _read_plainly)(content, form, len(first))
     return _read_slowly(content, name, form) if parsed is None else parsed
 
 
@@ -112,6 +113,33 @@ def _parsed(content: bytes, form: Form, n_fields: int) -> Lines | None:
     if not (np.abs(values) <= schema.LARGEST_EXACT_INTEGER).all():
         return None
     return Lines(values, [""] * len(lines), range(1, len(lines) + 1))
+
+
+def _read_plainly(content: bytes, form: Form, n_fields: int) -> Lines | None:
+    """The lines of a small file; None where there is anything unusual in it."""
+    if n_fields not in form.counts or not content.isascii() or b"_" in content or b"\0" in content:
+        return None  # Python's own numbers may have an underscore
+    rows: list[list[float]] = []
+    texts: list[str] = []
+    numbers: list[int] = []
+    for position, line in enumerate(content.decode().splitlines(), 1):
+        fields = fields_of(line, form.separator)
+        if not any(fields):
+            continue
+        if len(fields) != n_fields:
+            return None
+        texts.append("" if form.text is None else fields[form.text])
+        if form.text is not None:
+            fields[form.text] = "nan"
+        try:
+            rows.append([*map(float, fields)])
+        except ValueError:
+            return None
+        numbers.append(position)
+    values = np.array(rows, np.float64).reshape(len(rows), n_fields)
+    given = np.delete(values, [] if form.text is None else form.text, axis=1)
+    known = bool((np.abs(given) <= schema.LARGEST_EXACT_INTEGER).all())
+    return Lines(values, texts, numbers) if known and len(rows) <= MOST_LINES else None
 
 
 def _read_slowly(content: bytes, name: str, form: Form) -> Lines:
