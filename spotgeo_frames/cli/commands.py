@@ -73,7 +73,9 @@ def _count(text: str) -> int:
     return int(text)
 
 
-_FILE = "Competition JSON (.json, .gz, .zip), Parquet (file or folder), CSV, or CVAT's XML (.xml, .zip)"
+_FILE = (
+    "Competition JSON (.json, .gz, .zip), Parquet (file or folder), CSV, or a format that read() knows, such as CVAT"
+)
 _FOLDERS = "or folders of MOTChallenge or PoseTrack, which are evaluated as tracks and as poses"
 _FILES = f"files of any kind that score accepts, {_FOLDERS}"
 _FRAMES = "Parquet or CSV with the columns sequence and frame: lists all frames, also empty ones"

@@ -5,7 +5,7 @@ from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..formats import read_motchallenge, read_numbered, read_side_columns, read_sides
+from ..formats import known_format, read_motchallenge, read_numbered, read_side_columns, read_sides
 from ..geometries import JOINTS
 from ..matching import alignment, left_out
 from ..support import addresses, plain_value, reading
@@ -108,7 +108,9 @@ def _track_dataset(
 def _is_of_sequences(truth: Path, how: How) -> bool:
     """Whether the truth has MOTChallenge's layout, or is a folder without tables; that reader says what it lacks."""
     with reading.readable(truth):
-        return how.layout is not None or (truth.is_dir() and not reading.files_below(truth, ".parquet"))
+        if how.layout is not None or known_format(truth) is not None:
+            return how.layout is not None
+        return truth.is_dir() and not reading.files_below(truth, ".parquet")
 
 
 def _numbers(truth: Path, tracker: Path, how: How, identity: str, benchmark: str | None) -> Found:

@@ -1,4 +1,4 @@
-"""Annotations from any file or folder that the project reads, whatever its format.
+"""Annotations from any file or folder that the project reads, whatever its format: `read()`, and files of the commands.
 
 Other installed packages add readers by entry points of the group `spotgeo_frames.readers`. The name of an entry point
 is the ending of the files it reads, without the dot and in small letters, and its object a function that takes a path
@@ -10,20 +10,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
-from ..support import InputError, addresses, check_none, noted_in, packages, reading
+from ..support import InputError, Storage, addresses, check_none, noted_in, packages, reading
 from ..tables import (
     Annotations,
     SideColumns,
+    TableKind,
     annotations_of,
     as_annotations,
     columns_of,
     provenance,
     schema,
     side_columns,
+    table_kinds,
 )
 from .spotgeo import is_competition_file, spotgeo_columns
 
@@ -61,6 +64,46 @@ Read = TypeVar("Read")
 # The endings of tables that are read here; a folder may be called anything.
 TABLES = ("parquet", "csv", "gz", "arrow", "feather")
 
+
+class Reader(NamedTuple):
+    """What people call a format, and the module and function that read it."""
+
+    words: str
+    module: str
+    function: str
+
+
+# The formats that one path tells whole, by the names that `recognition` gives them.
+READERS = {
+    "spotgeo": Reader("the spotGEO challenge's JSON", "spotgeo", "read_spotgeo"),
+    "table": Reader("a table of objects", "objects", "read_objects"),
+    "cvat": Reader("CVAT for video", "cvat", "read_cvat"),
+    "kitti": Reader("KITTI's label files", "kitti", "read_kitti"),
+    "voc": Reader("Pascal VOC", "voc", "read_voc"),
+    "visdrone": Reader("VisDrone's label files", "visdrone", "read_visdrone"),
+    "uavdt": Reader("UAVDT's label files", "visdrone", "read_uavdt"),
+    "bdd100k": Reader("BDD100K's JSON", "bdd100k", "read_bdd100k"),
+    "open_images": Reader("Open Images' CSV", "open_images", "read_open_images"),
+    "label_studio": Reader("Label Studio's JSON", "label_studio", "read_label_studio"),
+    "via": Reader("VIA's regions", "via", "read_via"),
+    "fiftyone": Reader("a FiftyOne dataset", "fiftyone", "read_fiftyone"),
+}
+
+# Formats whose truth and predictions are two paths; the truth is read alone.
+OF_TWO = {
+    "motchallenge": Reader("a folder of MOTChallenge, pedestrians alone", "motchallenge", "read_motchallenge"),
+    "posetrack": Reader("a folder of PoseTrack", "posetrack", "read_posetrack"),
+}
+
+# Formats that a path does not tell whole, and what does.
+NEEDING_MORE = {
+    "coco results": "is a list of COCO's results; read_coco(annotations, results, boxes=True) reads them",
+    "yolo": "has YOLO's label files, which tell no sizes; read_yolo(labels, images=... or image_size=...) reads them",
+}
+
+# Formats that the commands read as they did before they could be told by their content.
+READ_BY_NAME = ("spotgeo", "table", "cvat")
+
 # The layouts of folders that have a file for each sequence.
 Layout = Literal["motchallenge", "posetrack"]
 
@@ -79,18 +122,122 @@ class Needed(NamedTuple):
 
 
 def read_annotations(path: str | Path) -> Annotations:
-    """Annotations from the challenge's JSON, CVAT's XML or a table, told apart by the file's name.
+    """Annotations from a file or folder, told apart by its content, and tables by their name.
 
-    Raises InputError as `read_spotgeo`, `read_cvat` and `read_objects` do.
+    Raises InputError as the reader of its format does.
     """
     return annotations_of(_read_side(path))
+
+
+def read(
+    path: str | Path,
+    *,
+    table: TableKind = "pandas",
+    storage_options: Mapping[str, Any] | None = None,
+    filesystem: Any = None,
+) -> Annotations:
+    """Objects and frames from a file or folder of any format that can be told by its content; prints which it took.
+
+    Parameters
+    ----------
+    path
+        A file or a folder; a path, or an address such as s3://bucket/labels. It is read as the function of its format
+        reads it that is called with nothing else, such as `read_kitti(path)`. Of folders of MOTChallenge and PoseTrack
+        it is the truth.
+    table
+        The kind of the tables: "pandas", "polars" or "pyarrow".
+    storage_options, filesystem
+        The options of the file system of an address, with fsspec's names (`key`, `secret`, `token`, `endpoint_url` for
+        S3), or that file system, pyarrow's or fsspec's.
+
+    Returns
+    -------
+    Annotations, as the reader of the format returns them: `sequence`, `frame`, `object`, the columns of the geometry
+    (px), and whatever else the file tells.
+
+    Raises
+    ------
+    InputError: nothing tells the format, the format needs more than one path (YOLO's labels do not tell the sizes of
+        images, COCO's results need the annotations), or the reader cannot accept the file.
+    ValueError: no such kind of table.
+
+    Examples
+    --------
+    >>> sides = read("data/sample/truth.json")
+    data/sample/truth.json: read as the spotGEO challenge's JSON (read_spotgeo)
+    >>> len(sides.frames)
+    300
+    """
+    kind = table_kinds.check_kind(table)
+    storage = Storage(storage_options, filesystem)
+    with addresses.local_copy(path, storage) as copy:
+        found = _format_or_problem(copy.path)
+        reader = {**READERS, **OF_TWO}.get(found)
+        if reader is None and found != "coco":
+            raise InputError(f"{copy.path}: {found}")
+    options: dict[str, Any] = {"table": kind, "storage_options": storage_options, "filesystem": filesystem}
+    if reader is None:
+        reader, annotations = _read_coco(path, storage)
+        annotations = table_kinds.as_kind(annotations, kind)
+    else:
+        function = getattr(import_module(f".{reader.module}", __package__), reader.function)
+        annotations = function(path, None, **options)[0] if found in OF_TWO else function(path, **options)
+    print(f"{copy.name}: read as {reader.words} ({reader.function})")
+    return annotations
+
+
+def _format_or_problem(path: Path) -> str:
+    """The name of the format of a file or folder, or why it cannot be read by `read`."""
+    from .recognition import format_of
+
+    found = format_of(path)
+    if found is not None:
+        return NEEDING_MORE.get(found, found)
+    return f"its format cannot be told by its content; {', '.join(sorted(_functions()))} read a format each"
+
+
+def _functions() -> set[str]:
+    """The names of all readers of a format."""
+    return {reader.function for reader in (*READERS.values(), *OF_TWO.values())} | {"read_coco", "read_yolo"}
+
+
+def _read_coco(path: str | Path, storage: Storage) -> tuple[Reader, Annotations]:
+    """COCO's annotations: keypoints where objects have them, otherwise boxes."""
+    from .coco import coco_sides
+
+    with addresses.local_copy(path, storage) as copy:
+        boxes = b'"num_keypoints"' not in reading.read_bytes(copy.path)
+    words = "COCO's annotations, boxes" if boxes else "COCO's annotations, keypoints"
+    return Reader(words, "coco", "read_coco"), coco_sides(path, None, boxes, storage)[0]
+
+
+def known_format(path: str | Path) -> str | None:
+    """The format of a path that only its content tells, such as KITTI's; None for all that its name tells.
+
+    A path that cannot be looked at is of none; what reads it says what is wrong.
+    """
+    from .recognition import format_of, is_plainly_spotgeo
+
+    if _ending(path) in ("parquet", "arrow", "feather"):
+        return None
+    try:
+        with addresses.local_copy(path) as copy:
+            found = None if is_plainly_spotgeo(copy.path) else format_of(copy.path)
+    except InputError:
+        return None
+    return found if found in READERS and found not in READ_BY_NAME else None
 
 
 def _read_side(
     path: str | Path, frames: str | Path | None = None, side: str = "truth", needed: Needed | None = None
 ) -> SideColumns:
     """The columns of what `read_annotations` returns; `frames` is the path of a table of their frames."""
-    if _is_cvat(path):
+    told = known_format(path)
+    if told is not None:
+        reader = READERS[told]
+        function = getattr(import_module(f".{reader.module}", __package__), reader.function)
+        read = side_columns(function(path))
+    elif _is_cvat(path):
         from .cvat import read_cvat
 
         read = side_columns(read_cvat(path))
@@ -192,12 +339,17 @@ def _layout_below(folder: Path) -> Layout | None:
 def _layout(path: Path) -> Layout | None:
     """The layout of a folder or a file, by what is right in it."""
     if not path.is_dir():
-        return "motchallenge" if path.suffix.lower() == ".zip" and _packs(path, ".txt") else None
+        packs_lines = path.suffix.lower() == ".zip" and _packs(path, ".txt")
+        return "motchallenge" if packs_lines and known_format(path) is None else None
     entries = list(path.iterdir())
     endings = Counter(entry.suffix for entry in entries)
     if endings[".parquet"]:
         return None
-    if any((entry / "gt").is_dir() for entry in entries) or endings[".txt"] > endings[".json"]:
+    if any((entry / "gt").is_dir() for entry in entries):
+        return "motchallenge"
+    if known_format(path) is not None:
+        return None
+    if endings[".txt"] > endings[".json"]:
         return "motchallenge"
     return "posetrack" if endings[".json"] else None
 
@@ -219,7 +371,7 @@ def read_side_columns(
     Of wide tables only what is `needed` is read; without it, all. Raises InputError with the problems of all files.
     """
     paths = (truth, *submissions)
-    if similarity in ("iou", "oks") and all(is_competition_file(path) and not _is_cvat(path) for path in paths):
+    if similarity in ("iou", "oks") and all(map(_may_be_coco, paths)):
         from .coco import coco_sides
 
         results: list[str | Path | None] = [*submissions] or [None]
@@ -229,6 +381,11 @@ def read_side_columns(
     readers = [partial(_read_side, truth, frames, "truth", needed)]
     readers += [partial(_read_side, path, None, "predictions", needed) for path in submissions]
     return _all_of(readers)
+
+
+def _may_be_coco(path: str | Path) -> bool:
+    """Whether a path names JSON of no other format than COCO's or the challenge's."""
+    return is_competition_file(path) and not _is_cvat(path) and known_format(path) is None
 
 
 def _all_of(readers: Sequence[Callable[[], Read]]) -> list[Read]:

@@ -119,7 +119,7 @@ Attributes = dict[str, Any]
 TAKEN = ("sequence", "frame", "joint", "n_truth", "n_predicted")
 
 
-class _Category(msgspec.Struct):
+class Category(msgspec.Struct):
     id: Id
     name: str
     keypoints: list[str] | None = None
@@ -148,7 +148,7 @@ class _Result(_Object, kw_only=True, gc=False):
 class _Truth(msgspec.Struct):
     images: list[Attributes]
     annotations: list[_Annotation]
-    categories: list[_Category]
+    categories: list[Category]
 
 
 def read_coco(
@@ -241,7 +241,7 @@ def coco_sides(
     problems += _problems(results, f"{predictions_path}: ", images, joints, boxes)
     check_none(problems)
     frames = _frames(images, document.images, f"{truth_path}: images")
-    names = _category_names(document.categories)
+    names = category_names(document.categories)
     image_ids = [image.id for image in images]
     truth = _annotation_table(document.annotations, names, image_ids, boxes)
     predictions = _result_table(results, names, image_ids, boxes)
@@ -259,7 +259,7 @@ def coco_sides(
     return Annotations(truth, frames), Annotations(predictions)
 
 
-def _joints(categories: Sequence[_Category], name: str, boxes: bool) -> tuple[dict[Any, list[str]], list[str]]:
+def _joints(categories: Sequence[Category], name: str, boxes: bool) -> tuple[dict[Any, list[str]], list[str]]:
     """The names of each category's joints; COCO's own where a category does not tell."""
     problems = repeated_ids([category.id for category in categories], f"{name}: categories")
     joints = {
@@ -300,7 +300,7 @@ def _problems(
     return problems[:MOST_PROBLEMS]
 
 
-def _category_names(categories: Sequence[_Category]) -> pd.Series:
+def category_names(categories: Sequence[Category]) -> pd.Series:
     """The name of each category by its id; if several have one name, they also have their ids in it."""
     categories = sorted(categories, key=lambda category: category.id)
     times = Counter(category.name for category in categories)

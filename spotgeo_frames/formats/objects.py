@@ -169,10 +169,12 @@ def _read(path: Path, keep_types: bool, needed: Needed | None) -> pd.DataFrame:
                     columns = wanted(table.schema.names)
                     return to_pandas(table if columns is None else table.select(columns))
     if path.name.lower().endswith((".json", ".zip", ".gz")):
-        what = "read_spotgeo reads the spotGEO challenge's JSON, read_coco and read_posetrack read those formats"
+        what = "read() finds its format, and read_spotgeo, read_coco and read_posetrack read theirs"
         raise InputError(f"{path}: is no table but JSON, plain or packed; {what}")
     if path.name.lower().endswith(".xml"):
-        raise InputError(f"{path}: is no table but XML; read_cvat reads that of CVAT for video")
+        raise InputError(
+            f"{path}: is no table but XML; read() reads that of tools of annotation, read_cvat that of CVAT for video"
+        )
     kinds = ".json, .json.gz, .zip, .parquet, .csv, .csv.gz, .arrow, .xml or a folder of .parquet"
     raise InputError(f"{path}: is of no known kind; {kinds} is needed")
 

@@ -137,29 +137,32 @@ def _known_frames(
         known = image_sizes(Path(images).expanduser(), videos)
         check_known(files, known, f"images {images}")
         return known
-    size = None if image_size is None else _checked_size(image_size, "read_yolo: image_size")
+    size = None if image_size is None else checked_size(image_size, "read_yolo: image_size")
     if frames is None:
         if size is None:
             raise InputError(f"read_yolo: boxes are in shares of their image, whose size is not known; {SIZES_NEEDED}")
         return dict.fromkeys(files, size)
-    known = _sizes_of(checks.check_frames(frames, "read_yolo: frames"), size)
+    known = sizes_of(checks.check_frames(frames, "read_yolo: frames"), size, "read_yolo")
     check_known(files, known, "frames")
     return known
 
 
-def _sizes_of(frames: pd.DataFrame, size: Sizes | None) -> dict[Key, Sizes]:
-    """The frames of a table with their sizes; `size` is that of all, None where the table tells."""
+def sizes_of(frames: pd.DataFrame, size: Sizes | None, reader: str) -> dict[Key, Sizes]:
+    """The frames of a table with their sizes; `size` is that of all, None where the table tells.
+
+    Raises InputError, which the name of the reader begins, if a size is missing or cannot be.
+    """
     keys = [(str(sequence), frame) for sequence, frame in frames[schema.FRAME_KEY].itertuples(index=False)]
     if size is not None:
         return dict.fromkeys(sorted(keys), size)
     if not all(name in frames for name in SIZE_COLUMNS):
-        raise InputError(f"read_yolo: frames: columns width and height are needed; {SIZES_NEEDED}")
+        raise InputError(f"{reader}: frames: columns width and height are needed; {SIZES_NEEDED}")
     pairs = frames[SIZE_COLUMNS].itertuples(index=False)
-    sizes = (_checked_size(pair, f"read_yolo: frames, row {row}") for row, pair in enumerate(pairs))
+    sizes = (checked_size(pair, f"{reader}: frames, row {row}") for row, pair in enumerate(pairs))
     return dict(sorted(zip(keys, sizes, strict=True)))
 
 
-def _checked_size(size: Any, place: str) -> Sizes:
+def checked_size(size: Any, place: str) -> Sizes:
     """A width and height (px); raises InputError unless both are finite and above 0."""
     try:
         width, height = map(float, size)

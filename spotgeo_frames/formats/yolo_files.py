@@ -17,6 +17,7 @@ import numpy as np
 
 from ..support import InputError, check_memory, check_none, first_line, is_text, noted_in, packages, reading, work
 from ..tables import schema
+from .box_tables import NUMBER
 from .documents import MOST_PROBLEMS
 
 # The sequence and the frame of a file.
@@ -68,12 +69,12 @@ def label_files(folder: Path, videos: bool) -> dict[Key, Path]:
     return _by_key(paths, folder, videos)
 
 
-def image_sizes(folder: Path, videos: bool) -> dict[Key, Sizes]:
+def image_sizes(folder: Path, videos: bool, reader: str = "read_yolo") -> dict[Key, Sizes]:
     """The sizes of the images below a folder by sequence and frame; no picture is decoded.
 
-    Raises InputError where there are none, or two of a frame, or one cannot be read.
+    Raises InputError where there are none, or two of a frame, or one cannot be read; messages name the `reader`.
     """
-    packages.check_extra("yolo", "read_yolo: images", "PIL")
+    packages.check_extra("yolo", f"{reader}: images", "PIL")
     with reading.readable(folder):
         if not folder.is_dir():
             raise InputError(f"{folder}: there is no such folder of images")
@@ -180,9 +181,6 @@ BEYOND = 0.01
 # More detections of an image, and longer files, are meant to fill the memory.
 MOST_LINES = 1_000_000
 LARGEST_FILE = 1 << 26
-
-# A number as files have it; Python knows others, such as 1_000. Those that are not finite are refused by their value.
-NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(nan|inf|infinity)", re.IGNORECASE)
 
 OTHER_KINDS = "outlines (segment), keypoints (pose) and turned boxes (obb) are not read"
 

@@ -175,7 +175,7 @@ def _by_fsspec(text: str, options: Mapping[str, Any]) -> tuple[FileSystem, str]:
 
 
 # The files of a folder that readers may need; a folder of MOTChallenge may have pictures as well.
-ENDINGS = (".parquet", ".json", ".txt", ".ini")
+ENDINGS = (".parquet", ".json", ".txt", ".xml", ".ini")
 
 
 class Copy(NamedTuple):

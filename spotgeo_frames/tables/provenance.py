@@ -28,6 +28,9 @@ PARQUET_FILES = ("**/*.parquet",)
 MOTCHALLENGE_FILES = ("*/gt/gt.txt", "*.txt")
 POSETRACK_FILES = ("*.json",)
 YOLO_FILES = ("**/*.txt",)
+FLAT_TEXT_FILES = ("*.txt",)
+XML_FILES = ("**/*.xml",)
+JSON_FILES = ("*.json",)
 
 # The key in a table's attrs under which readers note which file it is from.
 SOURCE = "spotgeo_frames_source"

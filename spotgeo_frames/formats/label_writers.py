@@ -1,0 +1,386 @@
+"""Writes boxes in the forms that other tools need back: COCO's results, KITTI's and YOLO's label files.
+
+`write_motchallenge` stands beside its reader. Numbers are written as short as they can be to be read back as they are.
+A form that cannot tell what a table has, such as a crowd in YOLO's lines, is refused and not written without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import msgspec
+import numpy as np
+import pandas as pd
+
+from ..support import InputError, addresses, check_none, documents, is_file_name, pandas_tables, reading, writing
+from ..tables import Annotations, Table, as_annotations, checks, messages, schema
+from .class_names import Names, class_names
+from .coco import Category, category_names
+from .documents import Id
+from .kitti import DONT_CARE, UNKNOWN
+from .yolo import SIZE_COLUMNS, checked_size, sizes_of
+from .yolo_files import NAMES_FILE, Sizes
+
+# The digits of a frame in the name of a file, as pictures of videos mostly have them.
+N_DIGITS = 6
+
+
+class _Image(msgspec.Struct):
+    id: Id
+    file_name: str | None = None
+
+
+class _Truth(msgspec.Struct):
+    images: list[_Image]
+    categories: list[Category]
+
+
+def write_coco_results(
+    predictions: Annotations | Table,
+    path: str | Path,
+    truth_path: str | Path | None = None,
+    *,
+    categories: Mapping[str, int] | None = None,
+) -> None:
+    """Writes boxes with scores as COCO's results, which pycocotools and evaluation servers take.
+
+    Parameters
+    ----------
+    predictions
+        Boxes with `score` and `category`, a sequence an image.
+    path
+        The file, packed where its name ends in .gz or .zip.
+    truth_path
+        COCO's annotations of the same images. Categories get the ids that they have there, and a sequence is an image
+        by its id, or by its file's name with or without the ending. Without it, sequences have to be the images' ids.
+    categories
+        The id of each category by its name, where there is no `truth_path`.
+
+    Raises
+    ------
+    InputError: the table is not right or has no boxes, scores or categories, it has joints, a sequence has several
+        frames, a category or an image is not known, or nothing can be written there.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from spotgeo_frames import read_coco
+    >>> _, found = read_coco("data/coco/annotations.json", "data/coco/precise.json", boxes=True)
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "results.json"
+    >>> write_coco_results(found, path, "data/coco/annotations.json")
+    >>> again = read_coco("data/coco/annotations.json", path, boxes=True)[1]
+    >>> len(again.objects) == len(found.objects)
+    True
+    """
+    objects, _ = _boxes(predictions, "COCO's results")
+    checks.check_scores(objects, "annotations", "write_coco_results")
+    _check_one_frame(objects, "an image of COCO")
+    if truth_path is not None and categories is not None:
+        raise InputError("write_coco_results: truth_path tells the categories; leave out categories")
+    sequences = objects["sequence"].tolist()
+    ids: Sequence[Any] = sequences
+    if truth_path is not None:
+        truth = _truth(truth_path)
+        ids = _image_ids(sequences, truth.images)
+        names = category_names(truth.categories)
+        categories = dict(zip(names.tolist(), names.index.tolist(), strict=True))
+    if categories is None or "category" not in objects:
+        what = "categories" if "category" in objects else "the column category"
+        raise InputError(f"write_coco_results: {what} is missing; give truth_path=, or categories= with their ids")
+    check_none(_unknown(objects["category"].tolist(), categories, "category"))
+    rows = zip(
+        ids,
+        [categories[one] for one in objects["category"].tolist()],
+        objects[schema.BOX].to_numpy().tolist(),
+        objects["score"].astype(np.float64).tolist(),
+        strict=True,
+    )
+    results = [dict(zip(("image_id", "category_id", "bbox", "score"), row, strict=True)) for row in rows]
+    writing.write_bytes(Path(path), msgspec.json.encode(results))
+
+
+def _truth(path: str | Path) -> _Truth:
+    """The images and categories of COCO's annotations."""
+    with addresses.local_copy(path) as copy:
+        return documents.decode(reading.read_bytes(copy.path), _Truth, str(copy.path))
+
+
+def _image_ids(sequences: Sequence[Any], images: Sequence[_Image]) -> list[Any]:
+    """The id of the image of each sequence, which may be that id, or the name of the image's file.
+
+    Raises InputError where some are not known, or where sequences are other images by their ids than by their names.
+    """
+    by_id = {str(image.id): image.id for image in images}
+    named = {image.file_name: image.id for image in images if image.file_name}
+    stems = {PurePosixPath(name).with_suffix("").as_posix(): one for name, one in named.items() if name.strip("/. ")}
+    given = dict.fromkeys(sequences)
+    known = [by_id] if all(isinstance(one, int) for one in given) else [by_id, stems | named]
+    found = [{one: ids[str(one)] for one in given} for ids in known if all(str(one) in ids for one in given)]
+    if not found:
+        check_none(_unknown([*map(str, sequences)], {**known[-1], **by_id}, "image"))
+        raise InputError("annotations: some sequences are ids of images and others names of files; make them the same")
+    other = next((one for one in given if len({ids[one] for ids in found}) > 1), None)
+    if other is not None:
+        what = "is the id of one image and the file's name of another; name sequences by the file with its ending"
+        raise InputError(f"annotations: sequence {other!r} {what}")
+    return [found[0][one] for one in sequences]
+
+
+def _unknown(values: Sequence[Any], known: Mapping[Any, Any], noun: str) -> list[str]:
+    """The problem of values that are not known."""
+    missing = [one for one in dict.fromkeys(values) if one not in known]
+    there = messages.first_listed(known)
+    return [f"annotations: {noun} {messages.first_listed(missing)} is not known; there are {there}"] if missing else []
+
+
+def _boxes(annotations: Annotations | Table, form: str) -> tuple[pd.DataFrame, pd.DataFrame | None]:
+    """The checked objects and frames; raises InputError unless these are whole boxes."""
+    objects, frames, _ = as_annotations(annotations, "annotations")
+    problems = [
+        f"annotations: column {column} is missing; boxes are needed" for column in "wh" if column not in objects
+    ]
+    problems += [f"annotations: column joint: {form} have whole objects only here"] if "joint" in objects else []
+    check_none(problems)
+    return objects, frames
+
+
+def _check_one_frame(objects: pd.DataFrame, what: str) -> None:
+    """Raises InputError where a sequence has several frames."""
+    frames = objects.drop_duplicates(schema.FRAME_KEY).groupby("sequence", observed=True).size()
+    several = frames.index[frames > 1].tolist()
+    if several:
+        raise InputError(f"annotations: sequence {several[0]} has several frames, and {what} has one")
+
+
+def _texts(objects: pd.DataFrame, column: str) -> list[str | None]:
+    """A column as text, None where it is null."""
+    values = objects[column].tolist()
+    return [None if pd.isna(value) else str(value) for value in values]
+
+
+def _named_frames(
+    objects: pd.DataFrame, frames: pd.DataFrame | None, videos: bool
+) -> tuple[list[tuple[str, int]], np.ndarray]:
+    """The sequences and frames that have a file or a place in one, sorted, and the position of each row's."""
+    known = objects[schema.FRAME_KEY]
+    known = known if frames is None else pd.concat([known, frames[schema.FRAME_KEY]])
+    keys = sorted({(str(sequence), frame) for sequence, frame in known.itertuples(index=False)})
+    problems = ["annotations: there are no frames"] if not keys else []
+    problems += [
+        f"annotations: sequence {sequence!r} cannot be a file's name"
+        for sequence in dict.fromkeys(sequence for sequence, _ in keys)
+        if not all(map(is_file_name, sequence.split("/")))
+    ]
+    if videos and any(frame < 0 for _, frame in keys):
+        problems.append("annotations: frames count from 0 or 1; some are negative")
+    check_none(problems)
+    if not videos:
+        _check_one_frame(known, "a file of labels of an image")
+    position = {key: at for at, key in enumerate(keys)}
+    rows = zip(objects["sequence"].astype(pandas_tables.TEXT).tolist(), objects["frame"].tolist(), strict=True)
+    return keys, np.array([position[key] for key in rows], np.int64)
+
+
+def write_kitti(annotations: Annotations | Table, folder: str | Path, tracking: bool = False) -> None:
+    """Writes boxes as KITTI's label files, which `read_kitti` and the benchmark's evaluation read.
+
+    Parameters
+    ----------
+    annotations
+        Boxes with `category`. Columns such as `truncated`, `occluded` and `alpha`, as `read_kitti` gives them, are
+        written where there are any, and KITTI's own values for what is not known otherwise. A crowd without a category
+        becomes a DontCare region. Predictions have `score`.
+    folder
+        The folder, or the .zip if its name ends so.
+    tracking
+        Whether to write `folder`/SEQUENCE.txt with frames and track ids, instead of a file for each image, called by
+        its sequence. Every sequence of the frames table has a file, be it empty.
+
+    Raises
+    ------
+    InputError: the table is not right or has no boxes, a category is null or has blanks in it, track ids are no
+        integers, a sequence has several frames though `tracking` is false, or cannot be a file's name, or nothing can
+        be written there.
+
+    Examples
+    --------
+    >>> import pandas as pd, tempfile
+    >>> from spotgeo_frames import read_kitti
+    >>> car = {"sequence": ["000007"], "frame": [1], "object": [1], "x": [10.0], "y": [20.0], "w": [30.0], "h": [15.0]}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_kitti(pd.DataFrame(car | {"category": ["Car"], "occluded": [1]}), folder)
+    ...     again = read_kitti(folder).objects
+    >>> again[["sequence", "x", "y", "w", "h", "category", "occluded"]].to_dict("records")
+    [{'sequence': '000007', 'x': 10.0, 'y': 20.0, 'w': 30.0, 'h': 15.0, 'category': 'Car', 'occluded': 1.0}]
+    """
+    objects, frames = _boxes(annotations, "KITTI's label files")
+    keys, position = _named_frames(objects, frames, tracking)
+    categories = _kitti_types(objects)
+    if tracking and objects["object"].dtype != np.int64:
+        raise InputError("annotations: column object is of type str; track ids of KITTI are integers")
+    others = [_kitti_values(objects, name, unknown) for name, unknown in UNKNOWN.items()]
+    x, y, w, h = objects[schema.BOX].to_numpy().T
+    columns: list[Sequence[Any] | np.ndarray] = [categories, *others[:3], x, y, x + w, y + h, *others[3:]]
+    if "score" in objects:
+        checks.check_scores(objects, "annotations", "write_kitti")
+        columns.append(objects["score"].to_numpy(np.float64))
+    if tracking:
+        uncared = np.array([one == DONT_CARE for one in categories], bool)
+        identity = np.where(uncared, -1, objects["object"].to_numpy())
+        columns = [objects["frame"].to_numpy(), identity, *columns]
+    names = [f"{sequence}.txt" for sequence, _ in keys]
+    _write_lines(names, position, columns, folder)
+
+
+def _kitti_types(objects: pd.DataFrame) -> list[str]:
+    """The type of each object; of a crowd without a category DontCare."""
+    if "category" not in objects:
+        raise InputError("annotations: column category is missing; KITTI's label files begin with it")
+    crowd = objects["crowd"].to_numpy(bool) if "crowd" in objects else np.zeros(len(objects), bool)
+    named = _texts(objects, "category")
+    types = [DONT_CARE if name is None and of else name for name, of in zip(named, crowd, strict=True)]
+    wrong = np.array([name is None or name.split() != [name] for name in types], bool)
+    if wrong.any():
+        keys = messages.first_keys(objects, wrong, schema.OBJECT_KEY)
+        what = f"{messages.counted(int(wrong.sum()), 'row')} null or with blanks, which part KITTI's fields"
+        raise InputError(f"annotations: column category: {what}: {keys}")
+    return [str(name) for name in types]
+
+
+def _kitti_values(objects: pd.DataFrame, name: str, unknown: float) -> Sequence[float]:
+    """A column of numbers, with KITTI's value for what is not known."""
+    if name not in objects:
+        return [unknown] * len(objects)
+    kind = objects[name].dtype
+    if not pd.api.types.is_any_real_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind):
+        raise InputError(f"annotations: column {name} is of type {kind}; numbers are needed")
+    values = objects[name].to_numpy(np.float64, na_value=np.nan)
+    return np.where(np.isfinite(values), values, unknown).tolist()
+
+
+def _write_lines(
+    names: Sequence[str], position: np.ndarray, columns: Sequence[Sequence[Any] | np.ndarray], folder: str | Path
+) -> None:
+    """Writes a file of each name, with the rows of its positions in their order and blanks between the fields."""
+    lines: dict[str, list[str]] = {name: [] for name in names}
+    texts = [[_field(value) for value in (of.tolist() if isinstance(of, np.ndarray) else of)] for of in columns]
+    order = np.argsort(position, kind="stable").tolist()
+    rows = [*zip(*texts, strict=True)]
+    for row in order:
+        lines[names[position[row]]].append(" ".join(rows[row]))
+    contents = {name: "".join(f"{line}\n" for line in of).encode() for name, of in lines.items()}
+    writing.write_files(contents, Path(folder))
+
+
+def _field(value: Any) -> str:
+    """A number as short as it can be, without `.0`; text as it is."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() and abs(value) < 1e15 else str(value)
+
+
+def write_yolo(
+    annotations: Annotations | Table,
+    folder: str | Path,
+    names: Names | None = None,
+    *,
+    image_size: tuple[float, float] | None = None,
+    videos: bool = False,
+    identities: bool = False,
+) -> None:
+    """Writes boxes as YOLO's label files, which `read_yolo` and Ultralytics read.
+
+    Parameters
+    ----------
+    annotations
+        Boxes with `category`; predictions have `score`, which follows the box.
+    folder
+        The folder, or the .zip if its name ends so. Its classes.txt has the names of the classes.
+    names
+        The names of the classes: a list, a dict from numbers to names, or the path of data.yaml (which needs the extra
+        `yolo`) or of a text file with a name a line. By default the categories that occur, in their order.
+    image_size
+        The width and height (px) of all images, where the frames table does not tell them by `width` and `height`.
+    videos
+        Whether to write `folder`/SEQUENCE/000012.txt for frame 12, instead of `folder`/SEQUENCE.txt for an image. Every
+        frame of the frames table has a file, be it empty.
+    identities
+        Whether lines end in the object, as `track` of Ultralytics writes them.
+
+    Raises
+    ------
+    InputError: the table is not right or has no boxes, the size of an image is not known, a category has no name, is
+        null or is a crowd, identities are no integers, a sequence has several frames though `videos` is false, or
+        cannot be a file's name, or nothing can be written there.
+
+    Examples
+    --------
+    >>> import pandas as pd, pathlib, tempfile
+    >>> car = {"sequence": ["a"], "frame": [1], "object": [1], "x": [40.0], "y": [15.0], "w": [20.0], "h": [20.0]}
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> write_yolo(pd.DataFrame(car | {"category": ["car"]}), folder, ["person", "car"], image_size=(100, 50))
+    >>> (folder / "a.txt").read_text()
+    '1 0.5 0.5 0.2 0.4\\n'
+    """
+    objects, frames = _boxes(annotations, "YOLO's label files")
+    keys, position = _named_frames(objects, frames, videos)
+    by_number = class_names(names, "write_yolo") or _occurring(objects)
+    sizes = _sizes(keys, frames, image_size)
+    pairs = np.array([size[:2] for size in sizes], np.float64).reshape(-1, 2)[position]
+    x, y, w, h = objects[schema.BOX].to_numpy().T
+    width, height = pairs.T
+    shares = [(x + w / 2) / width, (y + h / 2) / height, w / width, h / height]
+    columns: list[Sequence[Any] | np.ndarray] = [_yolo_classes(objects, by_number), *shares]
+    if "score" in objects:
+        checks.check_scores(objects, "annotations", "write_yolo")
+        columns.append(objects["score"].to_numpy(np.float64))
+    if identities:
+        if objects["object"].dtype != np.int64 or (objects["object"] < 0).any():
+            raise InputError("annotations: column object: integers from 0 on are needed for identities")
+        columns.append(objects["object"].to_numpy())
+    files = [f"{sequence}/{frame:0{N_DIGITS}}.txt" if videos else f"{sequence}.txt" for sequence, frame in keys]
+    if NAMES_FILE in files:
+        raise InputError(
+            f"annotations: sequence {NAMES_FILE.removesuffix('.txt')!r} would have the name of {NAMES_FILE}"
+        )
+    _write_lines(files, position, columns, folder)
+    if [*by_number] == [*range(len(by_number))] and Path(folder).suffix.lower() != ".zip":
+        text = "".join(f"{name}\n" for name in by_number.values())
+        writing.write_files({NAMES_FILE: text.encode()}, Path(folder))
+
+
+def _occurring(objects: pd.DataFrame) -> dict[int, str]:
+    """The categories that occur, numbered in their order."""
+    if "category" not in objects:
+        raise InputError("annotations: column category is missing; YOLO's lines begin with it")
+    return dict(enumerate(sorted({name for name in _texts(objects, "category") if name is not None})))
+
+
+def _yolo_classes(objects: pd.DataFrame, names: Mapping[int, str]) -> list[int]:
+    """The number of each object's class."""
+    if "crowd" in objects and objects["crowd"].to_numpy(bool).any():
+        n_crowds = int(objects["crowd"].to_numpy(bool).sum())
+        raise InputError(f"annotations: {messages.counted(n_crowds, 'row')} a crowd, which YOLO's lines cannot tell")
+    by_name = {name: number for number, name in names.items()}
+    named = _texts(objects, "category") if "category" in objects else [None] * len(objects)
+    wrong = [name for name in dict.fromkeys(named) if name not in by_name]
+    if wrong:
+        there = messages.first_listed(by_name)
+        raise InputError(f"annotations: category {wrong[0]} has no number; names has {there}")
+    return [by_name[str(name)] for name in named]
+
+
+def _sizes(
+    keys: Sequence[tuple[str, int]], frames: pd.DataFrame | None, image_size: tuple[float, float] | None
+) -> list[Sizes]:
+    """The size of the image of each frame (px)."""
+    if image_size is not None:
+        return [checked_size(image_size, "write_yolo: image_size")] * len(keys)
+    if frames is None or not all(name in frames for name in SIZE_COLUMNS):
+        what = "give image_size=(width, height), or a frames table with the columns width and height"
+        raise InputError(f"write_yolo: boxes are in shares of their image, whose size is not known; {what}")
+    known = sizes_of(frames, None, "write_yolo")
+    lacking = [key for key in keys if key not in known]
+    if lacking:
+        raise InputError(f"annotations: frame {lacking[0][1]} of sequence {lacking[0][0]} is not in the frames table")
+    return [known[key] for key in keys]
