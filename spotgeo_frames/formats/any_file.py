@@ -97,6 +97,8 @@ OF_TWO = {
 # Formats that a path does not tell whole, and what does.
 NEEDING_MORE = {
     "coco results": "is a list of COCO's results; read_coco(annotations, results, boxes=True) reads them",
+    "flat motchallenge": "has a .txt for each sequence, which may be of a truth or of a tracker; "
+    "read_motchallenge(truth, tracker) reads both",
     "yolo": "has YOLO's label files, which tell no sizes; read_yolo(labels, images=... or image_size=...) reads them",
 }
 
@@ -317,7 +319,9 @@ def sequence_layout(path: str | Path) -> Layout | None:
     with addresses.local_copy(path) as copy, reading.readable(copy.path):
         folder = copy.path
         layout = _layout(folder)
-        return _layout_below(folder) if layout is None and folder.is_dir() else layout
+        if layout is not None or not folder.is_dir() or known_format(folder) is not None:
+            return layout
+        return _layout_below(folder)
 
 
 def _layout_below(folder: Path) -> Layout | None:

@@ -28,6 +28,9 @@ MOST_LINES, MOST_FILES = 100, 100
 
 TABLES = (".parquet", ".arrow", ".feather")
 
+# Text files that tell nothing else may be sequences of MOTChallenge, of a truth or of a tracker.
+FLAT = "flat motchallenge"
+
 # The first element of a document of XML, after its declaration and comments.
 FIRST_ELEMENT = re.compile(rb"<([A-Za-z_][\w.-]*)")
 
@@ -148,7 +151,7 @@ def of_lines(opening: bytes, name: str) -> str | None:
     texts = [*_lines(opening)]
     if not texts:
         return None
-    if UAVDT_NAME.fullmatch(Path(name).stem):
+    if UAVDT_NAME.fullmatch(Path(name).stem) and all(line.rstrip(",\r ").count(",") == 8 for line in texts):
         return "uavdt"
     if all(_is_of_visdrone(line.strip().rstrip(",").split(",")) for line in texts):
         return "visdrone"
@@ -200,17 +203,16 @@ def _of_archive(path: Path, names: Sequence[str]) -> str | None:
             contents = reading.read_archive(path, ending)
             found = (_of_content(contents[name], name, Path(name)) for name in sorted(inside)[:MOST_FILES])
             told = next((one for one in found if one is not None), None)
-            return told or ("motchallenge" if ending == ".txt" else None)
+            return told or (FLAT if ending == ".txt" else None)
     return None
 
 
 def _of_folder(folder: Path) -> str | None:
-    """The format of a folder, or of the one folder right below it that tells."""
-    found = _of_entries(folder)
-    if found is not None:
-        return found
-    below = (path for path in sorted(folder.iterdir()) if path.is_dir() and not path.name.startswith((".", "_")))
-    return next((told for path in below if (told := _of_entries(path)) is not None), None)
+    """The format of a folder by what is in it or in a folder right below it, the first that tells."""
+    below = [path for path in sorted(folder.iterdir()) if path.is_dir() and not path.name.startswith((".", "_"))]
+    found = (_of_entries(path) for path in (folder, *below))
+    told = [one for one in found if one is not None]
+    return next((one for one in told if one != FLAT), next(iter(told), None))
 
 
 def _of_entries(folder: Path) -> str | None:
@@ -227,7 +229,7 @@ def _of_entries(folder: Path) -> str | None:
         files = [entry for entry in entries if entry.name.lower().endswith(ending) and entry.is_file()]
         told = next((one for file in files[:MOST_FILES] if (one := _of_opening(file)) is not None), None)
         if files and (told is not None or ending == ".txt"):
-            return told or "motchallenge"
+            return told or FLAT
     return None
 
 

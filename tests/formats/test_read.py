@@ -3,6 +3,7 @@
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -60,6 +61,24 @@ def test_the_content_tells_the_format(tmp_path: Path, case: str, capsys: pytest.
     assert told.count("\n") == 1
 
 
+@pytest.mark.parametrize("kind", ["polars", "pyarrow"])
+@pytest.mark.parametrize("case", FILES)
+def test_every_format_gives_the_kind_of_table_that_is_asked_for(
+    tmp_path: Path, case: str, kind: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if kind == "polars":
+        pytest.importorskip("polars")
+    path = written(tmp_path, *FILES[case])
+    read, expected = sf.read(path, table=kind), sf.read(path)
+    for table, other in zip(read, expected, strict=True):
+        if table is not None:
+            assert type(table).__module__.startswith(kind)
+            again = table.to_pandas()
+            assert [*again] == [*other]
+            assert again.isna().sum().tolist() == other.isna().sum().tolist()
+    capsys.readouterr()
+
+
 @pytest.mark.parametrize(
     ("path", "function"),
     [
@@ -95,6 +114,8 @@ def test_what_needs_more_is_told(tmp_path: Path) -> None:
         sf.read(labels)
     with refused((str(tmp_path), "read_yolo")):
         sf.read(tmp_path)
+    with refused((str(DATA / "tracks/tracker"), "read_motchallenge")):
+        sf.read(DATA / "tracks/tracker")
 
 
 @pytest.mark.parametrize(
