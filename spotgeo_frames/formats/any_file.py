@@ -215,13 +215,13 @@ def known_format(path: str | Path) -> str | None:
 
     A path that cannot be looked at is of none; what reads it says what is wrong.
     """
-    from .recognition import format_of, is_plainly_spotgeo
+    from .recognition import format_of, is_plainly_told
 
     if _ending(path) in ("parquet", "arrow", "feather"):
         return None
     try:
         with addresses.local_copy(path) as copy:
-            found = None if is_plainly_spotgeo(copy.path) else format_of(copy.path)
+            found = None if is_plainly_told(copy.path) else format_of(copy.path)
     except InputError:
         return None
     return found if found in READERS and found not in READ_BY_NAME else None

@@ -20,8 +20,13 @@ from ..support import InputError, documents, reading
 # What is looked at of a file of text.
 OPENING = 1 << 16
 
-# The first entry of the challenge's JSON says what it is within so many characters.
+# The challenge's JSON, COCO's annotations and its results say what they are within so many characters.
 FIRST = 1 << 10
+PLAINLY = re.compile(
+    rb"""(\xef\xbb\xbf)?\s*
+    (\[\s*\{[^{}]*"(sequence_id|image_id)" | \{\s*"(info|licenses|images|annotations|categories)"\s*:)""",
+    re.VERBOSE,
+)
 
 # The most lines and files that are looked at.
 MOST_LINES, MOST_FILES = 100, 100
@@ -70,15 +75,18 @@ def format_of(path: Path) -> str | None:
         return _of_file(path)
 
 
-def is_plainly_spotgeo(path: Path) -> bool:
-    """Whether the first characters of a file, plain or packed as .gz, are those of the challenge's JSON."""
+def is_plainly_told(path: Path) -> bool:
+    """Whether the first characters of a file, plain or packed as .gz, are those of the challenge's JSON or of COCO's.
+
+    The commands read these by their names, so a large file need not be looked through.
+    """
     if path.suffix.lower() not in (".json", ".gz") or not path.is_file():
         return False
     import gzip
 
     try:
         with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as stream:
-            return b'"sequence_id"' in stream.read(FIRST)
+            return PLAINLY.match(stream.read(FIRST)) is not None
     except (OSError, EOFError, ValueError, zlib.error):
         return False
 

@@ -12,7 +12,7 @@ import spotgeo_frames as sf
 from helpers.problems import refused
 from helpers.reference import PROJECT
 from spotgeo_frames.formats.any_file import known_format
-from spotgeo_frames.formats.recognition import format_of
+from spotgeo_frames.formats.recognition import format_of, is_plainly_told
 
 DATA = PROJECT / "data"
 
@@ -101,6 +101,16 @@ def test_tables_and_packed_files(tmp_path: Path, capsys: pytest.CaptureFixture[s
         stream.write((DATA / "sample/truth.json").read_bytes())
     assert len(sf.read(tmp_path / "truth.json.gz", table="pyarrow").frames) == 300
     assert "read_spotgeo" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["sample/truth.json", "coco/annotations.json", "coco/precise.json"])
+def test_large_files_that_the_commands_read_by_name_are_not_looked_through(name: str) -> None:
+    assert is_plainly_told(DATA / name)
+
+
+@pytest.mark.parametrize("case", FILES)
+def test_files_of_other_formats_are_looked_through(tmp_path: Path, case: str) -> None:
+    assert not is_plainly_told(written(tmp_path, *FILES[case]))
 
 
 def test_what_needs_more_is_told(tmp_path: Path) -> None:
