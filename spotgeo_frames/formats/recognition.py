@@ -20,8 +20,7 @@ from ..support import InputError, documents, reading
 # What is looked at of a file of text.
 OPENING = 1 << 16
 
-# The challenge's JSON, COCO's annotations and its results say what they are within so many characters.
-FIRST = 1 << 10
+# How the challenge's JSON, COCO's annotations and its results begin.
 PLAINLY = re.compile(
     rb"""(\xef\xbb\xbf)?\s*
     (\[\s*\{[^{}]*"(sequence_id|image_id)" | \{\s*"(info|licenses|images|annotations|categories)"\s*:)""",
@@ -82,12 +81,9 @@ def is_plainly_told(path: Path) -> bool:
     """
     if path.suffix.lower() not in (".json", ".gz") or not path.is_file():
         return False
-    import gzip
-
     try:
-        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as stream:
-            return PLAINLY.match(stream.read(FIRST)) is not None
-    except (OSError, EOFError, ValueError, zlib.error):
+        return PLAINLY.match(_opening(path) or b"") is not None
+    except (InputError, OSError, EOFError, ValueError, zlib.error):
         return False
 
 
@@ -98,8 +94,26 @@ def _of_file(path: Path) -> str | None:
         return "table"
     if name.endswith(".zip") and len(packed := reading.archive_names(path)) != 1:
         return _of_archive(path, packed)
-    content = reading.read_bytes(path)
+    content = _opening(path)
+    if content is None or content.removeprefix(documents.BYTE_ORDER_MARK).lstrip()[:1] in (b"{", b"["):
+        content = reading.read_bytes(path)
     return _of_content(content, name.removesuffix(".gz").removesuffix(".zip"), path)
+
+
+def _opening(path: Path) -> bytes | None:
+    """The first characters of a file, plain or packed as .gz; None of an archive."""
+    import gzip
+
+    reading.check_regular(path)
+    match path.suffix.lower():
+        case ".zip":
+            return None
+        case ".gz":
+            with gzip.open(path) as packed:
+                return packed.read(OPENING)
+        case _:
+            with path.open("rb") as stream:
+                return stream.read(OPENING)
 
 
 def _of_content(content: bytes, name: str, path: Path) -> str | None:
@@ -246,5 +260,4 @@ def _of_opening(path: Path) -> str | None:
     if path.suffix.lower() == ".json":
         found = of_json(reading.read_bytes(path))
         return "posetrack" if found == "coco" else found
-    with path.open("rb") as stream:
-        return _of_content(stream.read(OPENING), path.name.lower(), path)
+    return _of_content(_opening(path) or b"", path.name.lower(), path)
