@@ -2,11 +2,13 @@
 
 import gzip
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
+from pyarrow.fs import LocalFileSystem
 
 import spotgeo_frames as sf
 from helpers.problems import refused
@@ -146,3 +148,19 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
         sf.read(tmp_path / "empty")
     with pytest.raises(ValueError, match="table"):
         sf.read("nowhere", table="list")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("case", [case for case in FILES if case.split()[-1] not in ("cvat", "otherwise")])
+def test_folders_and_files_of_other_file_systems(tmp_path: Path, case: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a file system gives is fetched first, so messages and results name what the caller wrote."""
+    name = case.split()[0]
+    (tmp_path / "labels").mkdir()
+    path = written(tmp_path / "labels", *FILES[case])
+    given = path if name in ("label_studio", "via") else path.parent
+    expected = sf.read(given).objects
+    read = sf.read(str(given), filesystem=LocalFileSystem())
+    pd.testing.assert_frame_equal(read.objects, expected)
+    assert str(given) in capsys.readouterr().out
+    path.write_text("\0")
+    with pytest.raises(sf.InputError, match=re.escape(str(given))):
+        getattr(sf, f"read_{name}")(str(given), filesystem=LocalFileSystem())
