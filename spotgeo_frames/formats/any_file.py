@@ -98,6 +98,8 @@ OF_TWO = {
 # Formats that a path does not tell whole, and what does.
 NEEDING_MORE = {
     "coco results": "is a list of COCO's results; read_coco(annotations, results, boxes=True) reads them",
+    "flat motchallenge": "has a .txt for each sequence, which may be of a truth or of a tracker; "
+    "read_motchallenge(truth, tracker) reads both",
     "yolo": "has YOLO's label files, which tell no sizes; read_yolo(labels, images=... or image_size=...) reads them",
 }
 
@@ -216,13 +218,13 @@ def known_format(path: str | Path) -> str | None:
 
     A path that cannot be looked at is of none; what reads it says what is wrong.
     """
-    from .recognition import format_of, is_plainly_spotgeo
+    from .recognition import format_of, is_plainly_told
 
     if _ending(path) in ("parquet", "arrow", "feather"):
         return None
     try:
         with addresses.local_copy(path) as copy:
-            found = None if is_plainly_spotgeo(copy.path) else format_of(copy.path)
+            found = None if is_plainly_told(copy.path) else format_of(copy.path)
     except InputError:
         return None
     return found if found in READERS and found not in READ_BY_NAME else None
@@ -320,7 +322,9 @@ def sequence_layout(path: str | Path) -> Layout | None:
     with addresses.local_copy(path) as copy, reading.readable(copy.path):
         folder = copy.path
         layout = _layout(folder)
-        return _layout_below(folder) if layout is None and folder.is_dir() else layout
+        if layout is not None or not folder.is_dir() or known_format(folder) is not None:
+            return layout
+        return _layout_below(folder)
 
 
 def _layout_below(folder: Path) -> Layout | None:

@@ -41,6 +41,7 @@ LISTS = {"Detections": "detections", "Detection": None}
 
 # A longer video (eleven hours) is a slip, or meant to fill the memory.
 MOST_FRAMES = 1_000_000
+MOST_FRAMES_IN_ALL = 10 * MOST_FRAMES
 
 # What of a detection is no attribute.
 OWN = ("id", "tags", "label", "bounding_box", "confidence", "index", "mask", "mask_path", "attributes", "iscrowd")
@@ -331,6 +332,7 @@ def _attributes(detection: Mapping[str, Any]) -> dict[str, Any]:
 def _frame_table(samples: Sequence[_Sample], names: Sequence[str], path: str) -> Any:
     """The table of frames: samples, and all frames of videos."""
     numbers: list[list[int]] = []
+    n_frames = 0
     for sample in samples:
         metadata = sample.fields.get("metadata")
         total = whole(metadata.get("total_frame_count")) if isinstance(metadata, Mapping) else None
@@ -338,6 +340,9 @@ def _frame_table(samples: Sequence[_Sample], names: Sequence[str], path: str) ->
         if sample.frames is not None and total is not None and 0 <= total <= MOST_FRAMES:
             listed = [*range(1, max([total, *listed]) + 1)]
         numbers.append(sorted(listed))
+        n_frames += len(listed)
+        if n_frames > MOST_FRAMES_IN_ALL:
+            raise InputError(f"{sample.place}: videos have more than {MOST_FRAMES_IN_ALL:,} frames up to here")
     taken = ("width", "height", "file_name", "tags", "filepath", "id", "metadata", "frames")
     plain = [
         {key: value for key, value in sample.fields.items() if key not in taken and not key.startswith("_")}

@@ -75,6 +75,7 @@ CORNERS, SCORE = slice(3, 7), 14
 # last; longer sequences (eleven hours) are a slip.
 SEQMAP = "evaluate_tracking.seqmap*"
 MOST_FRAMES = 1_000_000
+MOST_FRAMES_IN_ALL = 10 * MOST_FRAMES
 
 # The folders of labels, which lie beside others of text files in a download.
 LABEL_FOLDERS = ("label_2", "label_02")
@@ -227,6 +228,8 @@ def _frames(files: Sequence[File], above: Path | None, is_video: bool) -> Any:
     if len(spans) < len(names):  # a sequence of unknown length
         return None
     listed = [spans[name] for name in names]
+    if sum(map(len, listed)) > MOST_FRAMES_IN_ALL:
+        raise InputError(f"{above}: its seqmap lists more than {MOST_FRAMES_IN_ALL:,} frames")
     return image_table(
         [name for name, span in zip(names, listed, strict=True) for _ in span],
         np.concatenate([np.zeros(0, np.int64), *(np.array(span, np.int64) for span in listed)]),

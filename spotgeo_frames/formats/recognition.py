@@ -20,13 +20,20 @@ from ..support import InputError, documents, reading
 # What is looked at of a file of text.
 OPENING = 1 << 16
 
-# The first entry of the challenge's JSON says what it is within so many characters.
-FIRST = 1 << 10
+# How the challenge's JSON, COCO's annotations and its results begin.
+PLAINLY = re.compile(
+    rb"""(\xef\xbb\xbf)?\s*
+    (\[\s*\{[^{}]*"(sequence_id|image_id)" | \{\s*"(info|licenses|images|annotations|categories)"\s*:)""",
+    re.VERBOSE,
+)
 
 # The most lines and files that are looked at.
 MOST_LINES, MOST_FILES = 100, 100
 
 TABLES = (".parquet", ".arrow", ".feather")
+
+# Text files that tell nothing else may be sequences of MOTChallenge, of a truth or of a tracker.
+FLAT = "flat motchallenge"
 
 # The first element of a document of XML, after its declaration and comments.
 FIRST_ELEMENT = re.compile(rb"<([A-Za-z_][\w.-]*)")
@@ -67,16 +74,16 @@ def format_of(path: Path) -> str | None:
         return _of_file(path)
 
 
-def is_plainly_spotgeo(path: Path) -> bool:
-    """Whether the first characters of a file, plain or packed as .gz, are those of the challenge's JSON."""
+def is_plainly_told(path: Path) -> bool:
+    """Whether the first characters of a file, plain or packed as .gz, are those of the challenge's JSON or of COCO's.
+
+    The commands read these by their names, so a large file need not be looked through.
+    """
     if path.suffix.lower() not in (".json", ".gz") or not path.is_file():
         return False
-    import gzip
-
     try:
-        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as stream:
-            return b'"sequence_id"' in stream.read(FIRST)
-    except (OSError, EOFError, ValueError, zlib.error):
+        return PLAINLY.match(_opening(path) or b"") is not None
+    except (InputError, OSError, EOFError, ValueError, zlib.error):
         return False
 
 
@@ -87,8 +94,26 @@ def _of_file(path: Path) -> str | None:
         return "table"
     if name.endswith(".zip") and len(packed := reading.archive_names(path)) != 1:
         return _of_archive(path, packed)
-    content = reading.read_bytes(path)
+    content = _opening(path)
+    if content is None or content.removeprefix(documents.BYTE_ORDER_MARK).lstrip()[:1] in (b"{", b"["):
+        content = reading.read_bytes(path)
     return _of_content(content, name.removesuffix(".gz").removesuffix(".zip"), path)
+
+
+def _opening(path: Path) -> bytes | None:
+    """The first characters of a file, plain or packed as .gz; None of an archive."""
+    import gzip
+
+    reading.check_regular(path)
+    match path.suffix.lower():
+        case ".zip":
+            return None
+        case ".gz":
+            with gzip.open(path) as packed:
+                return packed.read(OPENING)
+        case _:
+            with path.open("rb") as stream:
+                return stream.read(OPENING)
 
 
 def _of_content(content: bytes, name: str, path: Path) -> str | None:
@@ -148,7 +173,7 @@ def of_lines(opening: bytes, name: str) -> str | None:
     texts = [*_lines(opening)]
     if not texts:
         return None
-    if UAVDT_NAME.fullmatch(Path(name).stem):
+    if UAVDT_NAME.fullmatch(Path(name).stem) and all(line.rstrip(",\r ").count(",") == 8 for line in texts):
         return "uavdt"
     if all(_is_of_visdrone(line.strip().rstrip(",").split(",")) for line in texts):
         return "visdrone"
@@ -200,17 +225,16 @@ def _of_archive(path: Path, names: Sequence[str]) -> str | None:
             contents = reading.read_archive(path, ending)
             found = (_of_content(contents[name], name, Path(name)) for name in sorted(inside)[:MOST_FILES])
             told = next((one for one in found if one is not None), None)
-            return told or ("motchallenge" if ending == ".txt" else None)
+            return told or (FLAT if ending == ".txt" else None)
     return None
 
 
 def _of_folder(folder: Path) -> str | None:
-    """The format of a folder, or of the one folder right below it that tells."""
-    found = _of_entries(folder)
-    if found is not None:
-        return found
-    below = (path for path in sorted(folder.iterdir()) if path.is_dir() and not path.name.startswith((".", "_")))
-    return next((told for path in below if (told := _of_entries(path)) is not None), None)
+    """The format of a folder by what is in it or in a folder right below it, the first that tells."""
+    below = [path for path in sorted(folder.iterdir()) if path.is_dir() and not path.name.startswith((".", "_"))]
+    found = (_of_entries(path) for path in (folder, *below))
+    told = [one for one in found if one is not None]
+    return next((one for one in told if one != FLAT), next(iter(told), None))
 
 
 def _of_entries(folder: Path) -> str | None:
@@ -227,7 +251,7 @@ def _of_entries(folder: Path) -> str | None:
         files = [entry for entry in entries if entry.name.lower().endswith(ending) and entry.is_file()]
         told = next((one for file in files[:MOST_FILES] if (one := _of_opening(file)) is not None), None)
         if files and (told is not None or ending == ".txt"):
-            return told or "motchallenge"
+            return told or FLAT
     return None
 
 
@@ -236,5 +260,4 @@ def _of_opening(path: Path) -> str | None:
     if path.suffix.lower() == ".json":
         found = of_json(reading.read_bytes(path))
         return "posetrack" if found == "coco" else found
-    with path.open("rb") as stream:
-        return _of_content(stream.read(OPENING), path.name.lower(), path)
+    return _of_content(_opening(path) or b"", path.name.lower(), path)

@@ -118,6 +118,8 @@ def test_an_archive_and_the_folder_above(tmp_path: Path) -> None:
     folder_of(tmp_path / "training" / "calib", **{"000000": "P0: 1 2 3"})
     plain = sf.read_kitti(folder_of(tmp_path / "training" / "label_2", **{"000000": CAR}))
     pd.testing.assert_frame_equal(sf.read_kitti(tmp_path / "training").objects, plain.objects)
+    pd.testing.assert_frame_equal(sf.read(tmp_path / "training").objects, plain.objects)
+    assert answer_here("score", tmp_path / "training", tmp_path / "training" / "label_2")["f1"] == 1
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
         archive.writestr("label_2/000000.txt", CAR)
         archive.writestr("__MACOSX/._000000.txt", "x")

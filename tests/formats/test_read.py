@@ -2,16 +2,19 @@
 
 import gzip
 import json
+import re
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
+from pyarrow.fs import LocalFileSystem
 
 import spotgeo_frames as sf
 from helpers.problems import refused
 from helpers.reference import PROJECT
 from spotgeo_frames.formats.any_file import known_format
-from spotgeo_frames.formats.recognition import format_of
+from spotgeo_frames.formats.recognition import format_of, is_plainly_told
 
 DATA = PROJECT / "data"
 
@@ -60,6 +63,24 @@ def test_the_content_tells_the_format(tmp_path: Path, case: str, capsys: pytest.
     assert told.count("\n") == 1
 
 
+@pytest.mark.parametrize("kind", ["polars", "pyarrow"])
+@pytest.mark.parametrize("case", FILES)
+def test_every_format_gives_the_kind_of_table_that_is_asked_for(
+    tmp_path: Path, case: str, kind: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if kind == "polars":
+        pytest.importorskip("polars")
+    path = written(tmp_path, *FILES[case])
+    read, expected = sf.read(path, table=kind), sf.read(path)
+    for table, other in zip(read, expected, strict=True):
+        if table is not None:
+            assert type(table).__module__.startswith(kind)
+            again = table.to_pandas()
+            assert [*again] == [*other]
+            assert again.isna().sum().tolist() == other.isna().sum().tolist()
+    capsys.readouterr()
+
+
 @pytest.mark.parametrize(
     ("path", "function"),
     [
@@ -84,6 +105,16 @@ def test_tables_and_packed_files(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "read_spotgeo" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("name", ["sample/truth.json", "coco/annotations.json", "coco/precise.json"])
+def test_large_files_that_the_commands_read_by_name_are_not_looked_through(name: str) -> None:
+    assert is_plainly_told(DATA / name)
+
+
+@pytest.mark.parametrize("case", FILES)
+def test_files_of_other_formats_are_looked_through(tmp_path: Path, case: str) -> None:
+    assert not is_plainly_told(written(tmp_path, *FILES[case]))
+
+
 def test_what_needs_more_is_told(tmp_path: Path) -> None:
     results = written(
         tmp_path, "r.json", json.dumps([{"image_id": 1, "category_id": 1, "bbox": [1, 2, 3, 4], "score": 1}])
@@ -95,6 +126,8 @@ def test_what_needs_more_is_told(tmp_path: Path) -> None:
         sf.read(labels)
     with refused((str(tmp_path), "read_yolo")):
         sf.read(tmp_path)
+    with refused((str(DATA / "tracks/tracker"), "read_motchallenge")):
+        sf.read(DATA / "tracks/tracker")
 
 
 @pytest.mark.parametrize(
@@ -115,3 +148,19 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
         sf.read(tmp_path / "empty")
     with pytest.raises(ValueError, match="table"):
         sf.read("nowhere", table="list")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("case", [case for case in FILES if case.split()[-1] not in ("cvat", "otherwise")])
+def test_folders_and_files_of_other_file_systems(tmp_path: Path, case: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a file system gives is fetched first, so messages and results name what the caller wrote."""
+    name = case.split()[0]
+    (tmp_path / "labels").mkdir()
+    path = written(tmp_path / "labels", *FILES[case])
+    given = path if name in ("label_studio", "via") else path.parent
+    expected = sf.read(given).objects
+    read = sf.read(str(given), filesystem=LocalFileSystem())
+    pd.testing.assert_frame_equal(read.objects, expected)
+    assert str(given) in capsys.readouterr().out
+    path.write_text("\0")
+    with pytest.raises(sf.InputError, match=re.escape(str(given))):
+        getattr(sf, f"read_{name}")(str(given), filesystem=LocalFileSystem())

@@ -10,6 +10,7 @@ import pytest
 import spotgeo_frames as sf
 from helpers.commands import answer_here
 from helpers.problems import assert_places, refused
+from spotgeo_frames.formats.recognition import format_of
 
 # As the challenge's own files have it, shortened.
 HEAD = """<annotation>
@@ -43,7 +44,9 @@ def test_objects_marks_and_sizes(tmp_path: Path) -> None:
     written(tmp_path / "Annotations" / "000004.xml")
     (tmp_path / "ImageSets").mkdir()
     (tmp_path / "ImageSets" / "train.txt").write_text("000005")
+    (tmp_path / "readme.txt").write_text("VOC 2007")
     for path in (tmp_path, tmp_path / "Annotations"):
+        assert format_of(path) == "voc"
         read = sf.read_voc(path)
         assert read.objects.drop(columns=["truncated", "occluded", "pose"]).to_dict("list") == {
             "sequence": ["000005"] * 2,
