@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..support import InputError, arrays
-from ..tables import Columns, SideColumns, first_values, messages, provenance, schema
+from ..support import InputError, arrays, plain_value
+from ..tables import Columns, SideColumns, as_numbers, first_values, messages, provenance, schema
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,8 +34,8 @@ def category_codes(truth: Columns, predictions: Columns) -> list[np.ndarray | No
 
     columns = [pd.Series(side["category"], copy=False) for side in (truth, predictions)]
     null = [column.isna().to_numpy() for column in columns]
-    is_crowd = pd.Series(truth["crowd"]).eq(1).to_numpy(bool, na_value=False) if "crowd" in truth else np.zeros(1, bool)
-    of_any = null[0] & is_crowd
+    is_crowd = flags(truth, "crowd") if null[0].any() else None
+    of_any = np.zeros(len(truth), bool) if is_crowd is None else null[0] & is_crowd
     problems = [
         f"{provenance.source(table, name)}: column category: {messages.counted(int(wrong.sum()), 'row')} null"
         for name, table, wrong in zip(
@@ -109,7 +110,7 @@ def _zero_led(values: Any) -> str | None:
     import pandas as pd
 
     column = pd.Series(values, copy=False)
-    if not pd.api.types.is_string_dtype(column.dtype):
+    if not pd.api.types.is_string_dtype(column):  # of the values too, since objects may be anything
         return None
     found = column[column.str.fullmatch(r"[-+]?0\d+").fillna(False).astype(bool)]
     return None if found.empty else str(found.iloc[0])
@@ -202,3 +203,34 @@ def unknown_sequences(listed: Columns, has_truth: np.ndarray, n_predicted: np.nd
         return None
     names = first_values(listed.take(first[alone])["sequence"], messages.MOST_NAMED + 1)
     return Unknown(len(alone), names, int(n_claimed[alone].sum()))
+
+
+def flags(truth: Columns, column: str, why_null: str = "") -> np.ndarray | None:
+    """A column of marks as booleans, None if there is none; raises InputError if a value is neither true nor false.
+
+    1 and 0 will do. `why_null` is added to the message if such a value is null.
+    """
+    if column not in truth:
+        return None
+    values = truth[column]
+    numbers = as_numbers(values) if _is_numeric(values) else np.array([_number(value) for value in values], np.float64)
+    wrong = (numbers != 0) & (numbers != 1)
+    if wrong.any():
+        example = plain_value(values[np.flatnonzero(wrong)[0]])
+        shown = f"null{why_null}" if example is None else repr(example)
+        problem = f"{messages.counted(int(wrong.sum()), 'row')} neither true nor false (1 or 0), such as {shown}"
+        keys = messages.first_keys(truth, wrong, [*schema.FRAME_KEY, "object", "joint"])
+        raise InputError(f"{provenance.source(truth, 'truth')}: column {column}: {problem}: {keys}")
+    return numbers == 1
+
+
+def _is_numeric(values: Any) -> bool:
+    """Whether the type of a column says that its values are flags or real numbers."""
+    from pandas.api.types import is_any_real_numeric_dtype, is_bool_dtype
+
+    return is_bool_dtype(values.dtype) or is_any_real_numeric_dtype(values.dtype)
+
+
+def _number(value: object) -> float:
+    """A flag or a number as float; anything else as NaN."""
+    return float(value) if isinstance(value, Real | np.bool_) else np.nan

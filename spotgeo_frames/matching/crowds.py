@@ -12,13 +12,12 @@ the predictions that they took.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from numbers import Real
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from ..support import InputError, plain_value
-from ..tables import Columns, as_numbers, messages, provenance, schema
+from ..tables import Columns
+from .agreement import flags
 from .alignment import Aligned, drop_empty_joints, select_rows
 from .pairs import Pairs, join_pairs
 from .rule import Compared, Rule
@@ -59,17 +58,17 @@ def without_crowds(sides: Compared, rule: Rule, farthest: float | None = None) -
     `farthest` is the largest distance (px), or the least similarity or covered share, at which a prediction covers a
     crowd; None means that of a match. Raises InputError if a value of `crowd` or `ignore` is neither true nor false.
     """
-    aligned, covering, n_crowds = sides.aligned, join_pairs([]), None
+    aligned, covering = sides.aligned, join_pairs([])
     why_null = ", as where the joints of a pose differ" if rule.joints else ""
-    is_crowd = flags(aligned.truth.table, "crowd", why_null)
-    if is_crowd is not None:
-        n_crowds = int(is_crowd.sum())
+    is_crowd, ignored = marks(aligned.truth.table, why_null)
+    n_crowds = None if is_crowd is None else int(is_crowd.sum())
     if is_crowd is not None and n_crowds:
         everything = np.ones(len(aligned.predictions.frame), bool)
         others = select_rows(aligned, ~is_crowd, everything)
         covering = rule.covering_pairs(select_rows(aligned, is_crowd, everything), farthest)
         sides = Compared(others, rule.near(others))
-    return WithoutCrowds(sides, covering, n_crowds, flags(sides.aligned.truth.table, "ignore", why_null))
+        ignored = None if ignored is None else ignored[~is_crowd]
+    return WithoutCrowds(sides, covering, n_crowds, ignored)
 
 
 def without_uncounted(counting: WithoutCrowds, pairs: Pairs) -> tuple[Aligned, Pairs, dict[Hashable, int]]:
@@ -96,32 +95,14 @@ def without_uncounted(counting: WithoutCrowds, pairs: Pairs) -> tuple[Aligned, P
     return left, pairs._replace(truth=truth[pairs.truth], prediction=prediction[pairs.prediction]), notes
 
 
-def flags(truth: Columns, column: str, why_null: str = "") -> np.ndarray | None:
-    """A column of marks as booleans, None if there is none; raises InputError if a value is neither true nor false.
+def marks(truth: Columns, why_null: str = "") -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Which truths are crowds, and which others are ignored, each None where there is no such column.
 
-    1 and 0 will do. `why_null` is added to the message if such a value is null.
+    Whether a crowd is ignored is no matter, so that may be null. Raises InputError as `flags` does.
     """
-    if column not in truth:
-        return None
-    values = truth[column]
-    numbers = as_numbers(values) if _is_numeric(values) else np.array([_number(value) for value in values], np.float64)
-    wrong = (numbers != 0) & (numbers != 1)
-    if wrong.any():
-        example = plain_value(values[np.flatnonzero(wrong)[0]])
-        shown = f"null{why_null}" if example is None else repr(example)
-        problem = f"{messages.counted(int(wrong.sum()), 'row')} neither true nor false (1 or 0), such as {shown}"
-        keys = messages.first_keys(truth, wrong, [*schema.FRAME_KEY, "object", "joint"])
-        raise InputError(f"{provenance.source(truth, 'truth')}: column {column}: {problem}: {keys}")
-    return numbers == 1
-
-
-def _is_numeric(values: Any) -> bool:
-    """Whether the type of a column says that its values are flags or real numbers."""
-    from pandas.api.types import is_any_real_numeric_dtype, is_bool_dtype
-
-    return is_bool_dtype(values.dtype) or is_any_real_numeric_dtype(values.dtype)
-
-
-def _number(value: object) -> float:
-    """A flag or a number as float; anything else as NaN."""
-    return float(value) if isinstance(value, Real | np.bool_) else np.nan
+    is_crowd = flags(truth, "crowd", why_null)
+    if is_crowd is None or "ignore" not in truth:
+        return is_crowd, flags(truth, "ignore", why_null)
+    ignored, others = np.zeros(len(truth), bool), np.flatnonzero(~is_crowd)
+    ignored[others] = flags(truth.take(others), "ignore", why_null)
+    return is_crowd, ignored

@@ -1,4 +1,4 @@
-"""What matching leaves out of account, in options: warnings of columns, rows and sequences that decide nothing."""
+"""What matching leaves out of account, in words: warnings of columns, rows and sequences that decide nothing."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ from .rule import Rule
 
 # Distances below this are hardly meant in pixels, and degrees have such.
 SMALL = 0.1
+
+# Frames are counted from 0 or 1; numbers from this on are rather times: microseconds or nanoseconds since some moment.
+CLOCK = 1e9
 
 
 def left_out(aligned: Aligned, rule: Rule, *, of_part: bool = False) -> str | None:
@@ -33,6 +36,7 @@ def left_out(aligned: Aligned, rule: Rule, *, of_part: bool = False) -> str | No
     apart = None if of_part else classes_apart(aligned)
     texts.append(None if apart is None else apart_text(apart))
     texts.append(None if aligned.unknown is None else unknown_text(aligned.unknown))
+    texts.append(None if of_part else _clocks(aligned))
     return "; ".join(filter(None, texts)) or None
 
 
@@ -51,6 +55,19 @@ def _flat(truth: Columns, predictions: Columns) -> str | None:
         return None
     counted = " and ".join(f"{count} of the {name}" for name, count in counts.items() if count)
     return f"boxes of zero or negative size overlap with nothing: {counted}"
+
+
+def _clocks(aligned: Aligned) -> str | None:
+    """A warning of frames that look like times and that no truth shares with a prediction; None for others."""
+    sides = [np.asarray(side.table["frame"]) for side in (aligned.truth, aligned.predictions)]
+    if not all(len(frames) and np.median(frames) >= CLOCK for frames in sides):
+        return None
+    if np.any((aligned.truth.counts > 0) & (aligned.predictions.counts > 0)):
+        return None
+    how = (
+        "rename them to time, and align_times(truth, predictions, tolerance) gives predictions the frames of the truth"
+    )
+    return f"no frame has both truths and predictions, and frames look like times, such as {sides[1][0]}; {how}"
 
 
 def _degrees(aligned: Aligned, rule: Rule) -> str | None:

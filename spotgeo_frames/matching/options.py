@@ -164,7 +164,7 @@ def options_with_tracks(
 
 def check_no_options(options: MatchOptions) -> None:
     """Raises InputError if there are any options, which joints that are evaluated as `pose` does do not take."""
-    if any(word is not None for word in options):
+    if any(option is not None for option in options):
         raise InputError(
             "similarity, distance and tau do not apply to joints with tracks=True: pose() measures head sizes; leave "
             "them out"

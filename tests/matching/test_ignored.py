@@ -205,3 +205,50 @@ def read(truth: coco_scenes.Document, results: list[coco_scenes.Document], tmp_p
     for path, content in zip(paths, (truth, results), strict=True):
         path.write_text(json.dumps(content))
     return sf.read_coco(*paths, boxes=True)
+
+
+def test_a_crowd_of_any_category_explains_confusions(recwarn: pytest.WarningsRecorder) -> None:
+    row = {"sequence": 1, "frame": 1, "y": 0.0, "w": 10.0, "h": 10.0}
+    places = [{"x": 0.0, "category": "a"}, {"x": 100.0, "category": "b"}, {"x": 200.0, "category": None, "w": 50.0}]
+    truth = pd.DataFrame([row | place for place in places]).assign(crowd=[0, 0, 1])
+    claims = [(0.0, "a"), (100.0, "b"), (210.0, "a"), (225.0, "b")]
+    found = pd.DataFrame([row | {"x": x, "category": name, "score": 0.9} for x, name in claims])
+    counts = sf.confusion(sf.average_precision(truth, found))
+    assert counts["count"].sum() == 2
+
+
+def test_whether_a_crowd_is_ignored_is_no_matter(tmp_path: Path) -> None:
+    truth = objects([(1, 1, 0, 0), (1, 1, 50, 0), (1, 1, 90, 0)]).assign(w=10.0, h=10.0, crowd=[False, False, True])
+    truth["ignore"] = pd.array([False, True, None], "boolean")
+    found = truth.drop(columns=["crowd", "ignore"]).assign(score=0.5)
+    assert sf.match(truth, found)["outcome"].tolist() == ["TP"]
+    assert sf.average_precision(truth, found).summary["AP50"].tolist() == pytest.approx([1.0])
+    assert sf.sweep(truth, found).curve[["tp", "fp"]].to_numpy().tolist() == [[1, 0]]
+    sf.report(truth, {"a": found}, tmp_path / "page.html")
+
+
+def test_marks_of_any_type_are_read_alike() -> None:
+    truth = objects([(1, 1, 0, 0), (1, 1, 50, 0)], category=["a", None]).assign(w=20.0, h=20.0)
+    found = objects([(1, 1, 0, 0), (1, 1, 55, 5)], category=["a", "b"]).assign(w=5.0, h=5.0)
+    found.loc[0, ["w", "h"]] = 20.0
+    for crowd in ([False, True], [0, 1], pd.Categorical([False, True]), pd.array([False, True], "boolean")):
+        assert sf.match(truth.assign(crowd=crowd), found)["outcome"].tolist() == ["TP"]
+    with refused(("truth: column crowd", "'yes'")):
+        sf.match(truth.assign(crowd=pd.Series([0, "yes"], dtype=object)), found)
+
+
+@pytest.mark.parametrize("n_ignored", [6, 7, 8])
+def test_mistakes_are_found_where_most_truths_are_ignored(n_ignored: int) -> None:
+    random = np.random.default_rng(0)
+    rows = [(s, f, o, *random.uniform(0, [640, 480])) for s in range(30) for f in range(5) for o in range(10)]
+    truth = pd.DataFrame(rows, columns=["sequence", "frame", "object", "x", "y"])
+    swapped = truth[truth["object"] >= n_ignored].rename(columns={"x": "y", "y": "x"})
+    found = sf.check(truth.assign(ignore=truth["object"] < n_ignored), swapped)
+    assert found["suspicion"].tolist() == ["x and y are swapped"]
+
+
+def test_sequences_of_ignored_truths_are_not_missed() -> None:
+    random = np.random.default_rng(0)
+    rows = [(s, f, o, *random.uniform(0, [640, 480])) for s in range(30) for f in range(5) for o in range(3)]
+    truth = pd.DataFrame(rows, columns=["sequence", "frame", "object", "x", "y"])
+    assert sf.check(truth.assign(ignore=truth["sequence"] >= 26), truth[truth["sequence"] < 26]).empty

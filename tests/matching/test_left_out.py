@@ -278,3 +278,14 @@ def test_classes_of_datasets(function: Callable[..., Any], tmp_path: Path) -> No
 def test_classes_on_the_command_line(tmp_path: Path) -> None:
     done = run_here("score", *in_files(*CLASSED, tmp_path))
     assert [APART[0] in line for line in complaints(done.err)] == [True]
+
+
+def test_frames_that_are_clocks() -> None:
+    start = 1_700_000_000_000_000
+    truth = objects([(1, start + k, 0.0, 0.0) for k in (0, 100)])
+    late = truth.assign(frame=truth["frame"] + 7)
+    with warned(("no frame", "has both truths and predictions", "align_times(truth, predictions, tolerance)")):
+        sf.match(truth, late)
+    with warned():
+        sf.match(truth, truth)
+        sf.match(truth.assign(frame=[1, 2]), truth.assign(frame=[3, 4]))

@@ -110,12 +110,14 @@ def _checked(x: object, threshold: float, score_threshold: float | None) -> Matc
 def _pairs(matched: Matched, threshold: float, enough: np.ndarray) -> Pairs:
     """The matched pairs: detections that are marked choose, the highest score first, among truths of any category.
 
-    Truths that are ignored are there for detections of their own category only.
+    Truths that are ignored are there for detections of their own category only, but for crowds of any category.
     """
     detections, counts = matched.detections, matched.scopes["all"].counts
     pairs = similar_of_any_category(detections, matched.rule, threshold)
     same = detections.category[pairs.prediction] == detections.truth_category[pairs.truth]
-    pairs = pairs.take(enough[pairs.prediction] & (counts[pairs.truth] | same))
+    category = detections.aligned.truth.category
+    of_any = np.zeros(len(counts), bool) if category is None else category < 0
+    pairs = pairs.take(enough[pairs.prediction] & (counts[pairs.truth] | same | of_any[pairs.truth]))
     by_score = detections.by_score
     place = np.argsort(by_score)
     pairs = pairs._replace(prediction=place[pairs.prediction])

@@ -43,7 +43,7 @@ def changes(
     before, after
         The match tables of the two submissions, made by the same rule.
     tau, similarity, threshold, sigmas, distance
-        The rule of the tables, by the options of `match`. Needed only where the tables have lost their notes; a
+        The rule of the tables, as `match` takes it. Needed only where the tables have lost their notes; a
         similarity or distance that is a function is needed always.
 
     Returns

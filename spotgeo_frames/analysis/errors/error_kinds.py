@@ -109,7 +109,7 @@ def diagnose(
         For a table by similarity: the least similarity of a miss and a false alarm that are taken for one mislocated
         object; 0.1 by default, above 0 and at most the threshold.
     similarity, threshold, sigmas
-        The rule of a table by similarity, by the options of `match`. Needed only where the table has lost its notes; a
+        The rule of a table by similarity, as `match` takes it. Needed only where the table has lost its notes; a
         similarity that is a function is needed always. Of average precision only `threshold` is asked for, one of those
         that it is the mean over: the lowest by default, which is 0.5 unless `thresholds` said otherwise.
     distance

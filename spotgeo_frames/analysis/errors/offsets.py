@@ -65,7 +65,7 @@ def bias(
     confidence
         The share of intervals that contain the true offset, between 0 and 1.
     tau, epsilon, similarity, threshold, sigmas, distance
-        The rule to match again with, by the options of `match`. Needed only where the match table has lost its own, as
+        The rule to match again with, as `match` takes it. Needed only where the match table has lost its own, as
         a table of polars has; a similarity or distance that is a function is needed always.
 
     Returns

@@ -87,7 +87,7 @@ def check(
         Annotations, or tables of objects, boxes or keypoints: `sequence`, `frame`, `object`, `x`, `y` in pixels, and
         the columns that the rule needs.
     tau, epsilon, similarity, threshold, sigmas, distance, unit
-        The rule to match by, by the options of `match`. Without any, points and joints are matched by distance with tau
+        The rule to match by, as `match` takes it. Without any, points and joints are matched by distance with tau
         10 and epsilon 3 (px), and boxes from an IoU of 0.5 on. With a `distance` of yours, unless its `unit` is
         "px", the mistakes that are told by pixels are not searched for: a mean offset, sizes a pixel off, and objects
         listed twice.

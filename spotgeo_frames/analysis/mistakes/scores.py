@@ -14,7 +14,7 @@ from ...geometries import geometry_of
 from ...matching import TAU, Pairs, Rule, WithoutCrowds, compared, crowds, join_pairs, matcher
 from ...scoring import registry
 from ...support import arrays
-from ...tables import Annotations, dataframe_of, schema
+from ...tables import Annotations, columns_of, dataframe_of, schema
 from .corrections import Correction
 
 # By what share of the gain of another correction, at least, one that is fitted has to gain more.
@@ -46,6 +46,13 @@ class Case(NamedTuple):
     rule: Rule
     tracks: bool
     now: Score
+
+    @property
+    def counted_truth(self) -> pd.DataFrame:
+        """The objects of the truth that count: neither crowds nor ignored."""
+        objects = self.truth.objects
+        marked = [of for of in crowds.marks(columns_of(objects)) if of is not None]
+        return objects[~np.any(marked, axis=0)] if marked else objects
 
     @property
     def reach(self) -> float:
@@ -151,12 +158,12 @@ def _pairs_reaching(counting: WithoutCrowds, rule: Rule, least: float) -> Pairs 
     # Predictions that cover a crowd may not count, nor do ignored truths, nor what these take.
     n_ignored = len(truth.frame) - int(counting.counts.sum())
     n_rows = len(truth.frame) + len(predictions.frame) - len(np.unique(counting.covering.prediction)) - 2 * n_ignored
-    if _f1(n_possible, n_rows) < least:
+    if _f1(n_possible, max(n_rows, 2 * n_possible)) < least:
         return None
     parts = []
     for first, last, pairs in matcher.assigned_chunks(counting.sides, rule):
         n_possible -= int(most[first:last].sum()) - len(pairs.truth)
-        if _f1(n_possible, n_rows) < least:
+        if _f1(n_possible, max(n_rows, 2 * n_possible)) < least:
             return None
         parts.append(pairs)
     return join_pairs(parts)

@@ -123,7 +123,7 @@ def lacking(case: Case) -> Iterator[Suspicion]:
     none is far below the usual; or they are the first or the last sequences.
     """
     truth, predictions = case.truth.objects, case.predictions
-    known = _counts(truth).groupby("sequence")
+    known = _counts(case.counted_truth).groupby("sequence")
     counts = pd.DataFrame({"truth": known.mean()})
     counts["found"] = _counts(predictions).groupby("sequence").sum() / known.size()
     is_lacking = counts["found"].isna().to_numpy()
@@ -164,7 +164,7 @@ def _chance_of_empty(counts: pd.DataFrame, is_lacking: np.ndarray) -> float:
 
 def capped(case: Case) -> Iterator[Suspicion]:
     """Reports signs of a limit to the count of predictions in a frame that is below the count of truths."""
-    n_truth, n_predictions = _counts(case.truth.objects), _counts(case.predictions)
+    n_truth, n_predictions = _counts(case.counted_truth), _counts(case.predictions)
     most = int(n_predictions.max()) if len(n_predictions) else 0
     more_there = n_truth.index[n_truth > most]
     is_full = n_predictions.reindex(more_there) == most

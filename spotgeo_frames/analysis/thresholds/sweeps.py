@@ -263,9 +263,10 @@ def _sweep_detections(
     shared = [key for key, value in rules[0].notes.items() if all(rule.notes.get(key) == value for rule in rules)]
     notes = {key: rules[0].notes[key] for key in shared if key != rules[0].limit}
     notes.update(both.aligned.notes)
-    for column, note in (("crowd", "crowds"), ("ignore", "ignored")):
-        marked = crowds.flags(both.aligned.truth.table, column)
-        notes |= {} if marked is None else {note: int(marked.sum())}
+    marked = crowds.marks(both.aligned.truth.table)
+    notes.update(
+        {note: int(of.sum()) for note, of in zip(("crowds", "ignored"), marked, strict=True) if of is not None}
+    )
     best = pd.DataFrame(rows, dtype=np.float64)
     return pd.concat(curves, ignore_index=True), best, notes, left_out.left_out(both.aligned, widest)
 

@@ -268,7 +268,7 @@ def _intervals(
     if "aggregate" in answer:
         answer["aggregate"] = answer["aggregate"].fillna(COMBINED)  # of match tables
     answer.attrs = tables[-1].attrs
-    # That there are few sequences may be said in more options, too.
+    # That there are few sequences may be said in more words, too.
     longest = [text for text in texts if not any(other != text and other.startswith(text) for other in texts)]
     of_all = len(kinds[0][0])
     return answer, [

@@ -157,7 +157,7 @@ def with_ignored(matches: pd.DataFrame, truth: pd.DataFrame, predictions: Mappin
     submission are the tables of objects that were matched; whole poses have their joints as columns. Frames that a
     match table does not have stay away. Where every truth counts, the match tables are returned as they are.
     """
-    marked = [marks for mark in crowds.MARKS if (marks := crowds.flags(columns_of(truth), mark)) is not None]
+    marked = [of for of in crowds.marks(columns_of(truth)) if of is not None]
     uncounted = np.any(marked, axis=0) if marked else np.zeros(len(truth), bool)
     if not uncounted.any():
         return matches

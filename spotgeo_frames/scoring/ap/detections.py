@@ -101,8 +101,8 @@ def sorted_detections(
         category = category[counting]
         order, rank = _order(aligned, category)
     truth, predictions = aligned.truth.table, aligned.predictions
-    marks = [crowds.flags(truth, mark) for mark in crowds.MARKS]
-    is_crowd, ignored = (np.zeros(len(truth), bool) if marked is None else marked for marked in marks)
+    marked = crowds.marks(truth)
+    is_crowd, ignored = (np.zeros(len(truth), bool) if of is None else of for of in marked)
     never_found = rule.geometry.never_found
     is_ignored = is_crowd | ignored if never_found is None else is_crowd | ignored | never_found(truth)
     pairs = rule.pairs_of_precision(aligned, is_crowd, least) if kept is None else kept[0]

@@ -96,7 +96,7 @@ def _costs(evaluation: Evaluation) -> pd.DataFrame:
 
 
 def _meanings(evaluation: Evaluation, costs: pd.DataFrame) -> list[tuple[str, str]]:
-    """The kinds of error that the report tells of, in options, with what they mean."""
+    """The kinds of error that the report tells of, in words, with what they mean."""
     notes = evaluation.matches.attrs
     farthest = notes["reach"] if "reach" in notes else notes["least_similarity"]
     kinds = costs["kind"].drop_duplicates().tolist()

@@ -303,6 +303,6 @@ def _changes(evaluation: Evaluation, before: str, after: str) -> pd.DataFrame:
         "new false alarm": new,
         "same false alarm": outcomes["FP"] - gone,
     }
-    # The page's script, match_rows.js, filters changes of truths by the same options.
+    # The page's script, match_rows.js, filters changes of truths by the same words.
     named = [f"{before} → {after}: {change}" for change in counts]
     return pd.DataFrame({"change": named, "count": [int(count) for count in counts.values()]})

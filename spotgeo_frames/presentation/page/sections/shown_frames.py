@@ -244,7 +244,7 @@ def _with_gaps(evaluation: Evaluation) -> pd.DataFrame:
 
 
 def _shown(chosen: ChosenFrames, evaluation: Evaluation) -> pd.DataFrame:
-    """The rows that the page shows with their kinds of error in options, and with what does not count."""
+    """The rows that the page shows with their kinds of error in words, and with what does not count."""
     rows = chosen.rows.assign(kind=chosen.rows["kind"].cat.rename_categories(display.words))
     truth = evaluation.truth.objects
     if "joint" in truth:
