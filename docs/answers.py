@@ -30,6 +30,7 @@ PAGES = [
     PROJECT / "README.md",
     *(PROJECT / "docs" / f"{name}.md" for name in DOCS),
     *sorted((PROJECT / "docs" / "tasks").glob("*.md")),
+    *sorted((PROJECT / "docs" / "migrate").glob("*.md")),
 ]
 
 # A block of code, and the block of its answer where there is one.
