@@ -101,10 +101,10 @@ _MATCHING = (
     ),
     _argument("--threshold", "Least similarity of a true positive; 0.5 by default", metavar="<float>", type=_number),
     _flag("--labelled", "Leave out predictions that lie in no frame of the truth"),
-    _word("--columns", "A table's columns in other words, such as frame=image_id,x=xmin; the usual ones are found"),
+    _word("--columns", "Which column of a table is which, such as frame=image_id,x=xmin; common names are found"),
     _word(
         "--box-format",
-        "How a table's boxes are given: xywh, xyxy or cxcywh, in what --columns calls x, y, w, h",
+        "How the columns that --columns names as x, y, w, h are meant: xywh, xyxy or cxcywh",
         dest="box_format",
     ),
 )

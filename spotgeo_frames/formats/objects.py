@@ -95,7 +95,7 @@ def read_needed(path: str | Path, side: str, needed: Needed | None) -> pd.DataFr
         prefix = schema.PREFIXES[side]
         named = {name.removeprefix(prefix) for name in needed.named if name.startswith(prefix)}
         needed = needed._replace(named=named)
-    return _checked(path, "frames" if side == "frames" else "objects", False, Storage(), needed)
+    return _checked(path, "frames" if side == "frames" else "objects", False, Storage(), needed, numbered=True)
 
 
 def _wanted(names: Sequence[str], needed: Needed | None, path: Path) -> list[str] | None:
@@ -115,10 +115,19 @@ def _wanted(names: Sequence[str], needed: Needed | None, path: Path) -> list[str
 
 
 def _checked(
-    source: str | Path | Table, name: str, keep_types: bool, storage: Storage, needed: Needed | None = None
+    source: str | Path | Table,
+    name: str,
+    keep_types: bool,
+    storage: Storage,
+    needed: Needed | None = None,
+    *,
+    numbered: bool = False,
 ) -> pd.DataFrame:
-    """A table of "objects" or "frames", which `name` says, in memory or in a file, checked; with a note of the file."""
-    check = checks.check_frames if name == "frames" else checks.check_objects
+    """A table of "objects" or "frames", which `name` says, in memory or in a file, checked; with a note of the file.
+
+    Objects without a name are `numbered` for evaluations only: people would take the numbers for identities.
+    """
+    check = checks.check_frames if name == "frames" else partial(checks.check_objects, numbered=numbered)
     if not isinstance(source, str | Path):
         table = check(source, name)
         return pandas_tables.own_copy(table) if table is source else table

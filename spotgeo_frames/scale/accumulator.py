@@ -323,7 +323,10 @@ class Accumulator:
         rule = self._known_rule()
         table = joined_matches(self._matches, rule)
         pieces = self._added()
-        table.attrs = rule.notes | ({} if pieces is None else pieces.attrs)
+        numbered = any(of.attrs.get(schema.NUMBERED) for of in self._matches)
+        table.attrs = (
+            rule.notes | ({} if pieces is None else pieces.attrs) | ({schema.NUMBERED: True} if numbered else {})
+        )
         return table_kinds.as_kind(table, self._kind or "pandas")
 
     def __repr__(self) -> str:

@@ -31,16 +31,17 @@ from .table import Table
 CARRIED_AS_THEY_ARE = [pa.int8(), pa.int16(), pa.int32(), pa.float32(), pa.float64()]
 
 
-def check_objects(table: Table, name: str) -> pd.DataFrame:
+def check_objects(table: Table, name: str, *, numbered: bool = True) -> pd.DataFrame:
     """The table of objects with its key and coordinates in their types, and the other columns as they are.
 
-    Without a column `object`, rows are numbered within their frame, but for joints, which belong to an object.
+    Without a column `object`, rows are numbered within their frame if they are to be `numbered`, but for joints, which
+    belong to an object.
 
     Raises InputError with every problem: the column, how many rows, and the keys of the first few. Messages call the
     table `name`.
     """
     given = _with_plain_names(table, name)
-    if "object" not in given and "joint" not in given:
+    if numbered and "object" not in given and "joint" not in given:
         given = _numbered(given, name)
     own = ["object", "joint"] if "joint" in given else ["object"] if "object" in given else []
     key = [*FRAME_KEY, *own]
@@ -54,7 +55,7 @@ def check_objects(table: Table, name: str) -> pd.DataFrame:
             columns["score"] = pd.Series(np.full(len(given), np.nan), index=given.index)
         else:
             problems.append(f"{name}: column score is of type {given['score'].dtype}; numbers are needed")
-    return _finished(given, name, key, columns, problems)
+    return _finished(given, name, key, columns, problems, is_key="object" in key)
 
 
 def _numbered(given: pd.DataFrame, name: str) -> pd.DataFrame:
@@ -196,9 +197,15 @@ def _checked(
 
 
 def _finished(
-    given: pd.DataFrame, name: str, key: list[str], columns: dict[str, pd.Series], problems: list[str]
+    given: pd.DataFrame,
+    name: str,
+    key: list[str],
+    columns: dict[str, pd.Series],
+    problems: list[str],
+    *,
+    is_key: bool = True,
 ) -> pd.DataFrame:
-    """The table with its converted columns, after checking its other columns and the whole key.
+    """The table with its converted columns, after checking its other columns and, if it `is_key`, the whole key.
 
     Raises InputError with these problems and those found before.
     """
@@ -211,7 +218,7 @@ def _finished(
             problem = f"{counted(int(large.sum()), 'row')} beyond 2**53, which a match table cannot hold exactly"
             keys = first_keys(given, large, key)
             problems.append(f"{name}: column {column}: {problem}; make them strings: {keys}")
-    if all(column in columns for column in key):
+    if is_key and all(column in columns for column in key):
         problems += repetitions(columns, key, name)
     if problems:
         raise InputError(problems)

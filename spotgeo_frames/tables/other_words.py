@@ -108,7 +108,7 @@ LISTS = {
 
 # The format of lists whose name tells it.
 LIST_FORMATS: dict[str, BoxFormat] = {"xyxy": "xyxy", "tlbr": "xyxy", "ltrb": "xyxy", "cxcywh": "cxcywh"}
-LIST_FORMATS |= dict.fromkeys(("xywh", "tlwh", "ltwh"), "xywh")
+LIST_FORMATS |= {"tlwh": "xywh", "ltwh": "xywh"}  # xywh may be that of a middle
 ANGLES = {"angle", "angledeg", "anglerad"}
 TURNED = ANGLES | {"theta", "rotation", "rot", "yaw"}  # of boxes; points may carry such columns
 SKY = {"ra", "radeg", "raj2000", "rightascension", "dec", "decdeg", "dej2000", "decj2000", "declination"}
@@ -212,6 +212,24 @@ def _geometry_words(there: list[str]) -> list[str]:
         columns = ", ".join(f'"{name}"' for name in box)
         return [f"box=[{columns}]", *([f'box_format="{box_format}"'] if box_format != "xywh" else [])]
     return [f'{axis}="{name}"' for axis, name in places.items()]
+
+
+def geometry_groups(there: Collection[str]) -> list[list[str]]:
+    """Groups of columns, none in two of them, that may each say where objects are; at most one where that is plain."""
+    groups: list[list[str]] = []
+    by_plain: dict[str, list[str]] = {}
+    for name in there:
+        by_plain.setdefault(plain(name), []).append(name)
+    for names in [*(box for _, box in BOXES), *POINTS]:
+        if not all(name in by_plain for name in names):
+            continue
+        group = [of for name in names for of in by_plain[name]]
+        if len(group) > len(names) and not {*BOX} <= {*there}:  # X beside x
+            half = [of for of in group if of in BOX] or group[: len(names)]
+            return [half, [of for of in group if of not in half]]
+        if all({*group}.isdisjoint(other) for other in groups):
+            groups.append(group)
+    return groups
 
 
 def found_geometry(there: Collection[str]) -> tuple[list[str], BoxFormat, dict[str, str]]:

@@ -19,6 +19,7 @@ import numpy as np
 
 from ..support import Copy, name_as_text, reading
 from .columns import Columns, columns_of, dataframe_of, is_wide
+from .schema import NUMBERED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -158,7 +159,12 @@ def source(table: pd.DataFrame | Columns, name: str) -> str:
 def _origin(table: pd.DataFrame | Columns) -> Origin | None:
     """The origin of a table's rows, or None if the note in its attrs does not prove one."""
     origin = table.attrs.get(SOURCE)
-    return origin if isinstance(origin, Origin) and _holds(origin.table, table) else None
+    if not isinstance(origin, Origin):
+        return None
+    if table.attrs.get(NUMBERED) and "object" not in origin.table:  # the numbers of rows are nobody's
+        columns = [name for name in table if name != "object"]
+        table = table.select(columns) if isinstance(table, Columns) else table[columns]
+    return origin if _holds(origin.table, table) else None
 
 
 def _holds(read: pd.DataFrame | Columns, table: pd.DataFrame | Columns) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import Any, get_args
 
 import numpy as np
@@ -12,7 +13,7 @@ from ..support import InputError, pandas_tables
 from .arrow import as_pandas
 from .lists_of_numbers import as_matrix, holds_dicts, holds_lists
 from .messages import listed, missing
-from .other_words import LIST_FORMATS, LISTS, BoxFormat, found_geometry, in_other_words, plain
+from .other_words import LIST_FORMATS, LISTS, BoxFormat, found_geometry, geometry_groups, in_other_words, plain
 from .schema import BOX, registered_name
 from .table import Table
 from .table_kinds import same_kind_as
@@ -23,8 +24,12 @@ N_NUMBERS: dict[str, int] = {"xywh": 4, "xyxy": 4, "cxcywh": 4, "cxcywha": 5, "c
 # The columns of oriented boxes: middle and size (px), and the angle from the x axis towards the y axis, degrees.
 TURNED = ["cx", "cy", "w", "h", "angle"]
 
-# The columns that are looked for under their usual names, where the caller does not name them.
-LOOKED_FOR = ("sequence", "frame", "object", "joint", "score", "category", "crowd", "visibility")
+# The columns that are looked for under their usual names, where the caller does not name them: in any table, and in
+# tables of objects, which say where something is.
+OF_ANY, OF_OBJECTS = ("sequence", "frame"), ("object", "joint", "score", "category", "crowd", "visibility")
+
+# Columns that say where something is, besides those that are looked for.
+PLACES = {"x", "y", "ra", "dec", "cx", "cy", "mask"}
 
 # COCO's joints, in the order in which its files list them.
 COCO_JOINTS = ["nose", "left_eye", "right_eye", "left_ear", "right_ear"]
@@ -46,7 +51,7 @@ def tidy(
     w: str | None = None,
     h: str | None = None,
     box: str | Sequence[str] | None = None,
-    box_format: BoxFormat = "xywh",
+    box_format: BoxFormat | None = None,
     size: tuple[float, float] | tuple[str, str] | None = None,
     keypoints: str | None = None,
     joints: Sequence[Any] | None = None,
@@ -60,7 +65,8 @@ def tidy(
     """Turns a table in other words into one that all functions here take: other names, other boxes, lists in columns.
 
     Columns that you do not name, and that are not there, are looked for under their usual names (`image_id`, `label`,
-    `confidence`, `xmin` ...), and one printed line says which were taken. So `tidy(table)` is often enough.
+    `confidence`, `xmin` ...), and one printed line says which were taken. So `tidy(table)` is often enough. Only
+    `sequence` and `frame` are looked for in tables that do not say where objects are, as those of frames.
 
     Parameters
     ----------
@@ -75,14 +81,15 @@ def tidy(
     box_format
         "xywh": left, top, width, height; "xyxy": left, top, right, bottom, where width is right - left; "cxcywh": the
         centre, then width and height; "cxcywha": the same and an angle in degrees, from the x axis towards the y axis;
-        "corners": x and y of the four corners of a rectangle, one after the other around it.
+        "corners": x and y of the four corners of a rectangle, one after the other around it. By default what the names
+        of the columns tell, and "xywh" for columns that you name.
     size
         The width and height of the images in pixels, two numbers or the names of two columns: coordinates are then
-        shares of these, and become pixels.
+        shares of these, and become pixels, those of `keypoints`, too. Named columns stay.
     keypoints
         The name of a column of lists of 3K numbers: x, y and visibility of each joint, as in COCO's files. The table
-        becomes one of joints, K rows for each of its rows, with `joint`, `x`, `y` and `visibility`; boxes become
-        `box_x`, `box_y`, `box_w` and `box_h`.
+        becomes one of joints, K rows for each of its rows, with new columns `joint`, `x`, `y` and `visibility`; boxes
+        become `box_x`, `box_y`, `box_w` and `box_h`.
     joints
         The K names of the joints; by default COCO's where K is 17, and otherwise 0 to K - 1.
 
@@ -119,52 +126,78 @@ def tidy(
         "visibility": visibility,
     }
     names = {column: name for column, name in named.items() if name is not None}
-    numbers = _check_box(box, box_format)
-    both = [column for column in BOX if column in names]
-    if box is not None and both:
-        raise ValueError(f"tidy: {listed(both)} and box both say where objects are; give one of them")
-    claimed = {*names.values(), *numbers, *([keypoints] if keypoints else [])}
-    found = _found_names(given, names, claimed)
-    if box is None and not both and keypoints is None:
-        box, box_format, places = _found_box(given, claimed | {*found.values()})
-        numbers = _check_box(box, box_format)
-        found |= places
-    _check_names(given, names | found, numbers, keypoints)
+    _check_arguments(names, box, box_format, size, keypoints, joints)
+    sizes = [] if size is None else [of for of in size if isinstance(of, str)]
+    claimed = {*names.values(), *_listed(box), *sizes, *([keypoints] if keypoints else [])}
+    taken = None if names.keys() & {*BOX} or keypoints or box is not None else _found_box(given, claimed, box_format)
+    numbers, form, places = taken or (_listed(box), box_format or "xywh", {})
+    of_objects = bool(numbers or places or keypoints or names.keys() & PLACES or {*given.columns} & PLACES)
+    of_objects |= registered_name(given.columns) is not None
+    looked_for = (*OF_ANY, *(OF_OBJECTS if of_objects else ()))
+    found = _found_names(given, names, claimed | {*numbers, *places.values()}, looked_for) | places
+    _check_names(given, names | found, [*numbers, *sizes], form if numbers else None, keypoints)
     renamed = given.rename(columns={name: column for column, name in (names | found).items()})
     # What was exploded, or came out of dicts, holds numbers as objects.
     objects = [name for name in (*BOX, "frame", "score", "area") if name in renamed and renamed[name].dtype == "object"]
-    renamed = renamed.assign(**{name: renamed[name].infer_objects() for name in objects})
+    tidied = renamed.assign(**{name: renamed[name].infer_objects() for name in objects})
     if numbers:
-        renamed = _with_boxes(given, renamed, numbers, box_format)
+        tidied = _with_boxes(given, tidied, numbers, form)
     if size is not None:
-        renamed = _in_pixels(given, renamed, size)
-    tidied = renamed if keypoints is None else _by_joint(given, renamed, keypoints, joints)
-    _tell(found, numbers if claimed.isdisjoint(numbers) else [], box_format)
+        tidied = _in_pixels(given, tidied, size, keypoints)
+    if keypoints is not None:
+        tidied = _by_joint(given, tidied, keypoints, joints, size)
+    _tell(found, numbers if claimed.isdisjoint(numbers) else [], form)
     return tidied
 
 
-def _check_box(box: Any, box_format: Any) -> list[str]:
-    """The columns of the boxes, none where there are none; raises ValueError if they or the format are wrong."""
-    if box_format not in get_args(BoxFormat):
+def _listed(box: Any) -> list[str]:
+    """The columns of the boxes that the caller names."""
+    return [] if box is None else [box] if isinstance(box, str) else list(box)
+
+
+def _check_arguments(
+    names: Mapping[str, Any], box: Any, box_format: Any, size: Any, keypoints: Any, joints: Any
+) -> None:
+    """Raises ValueError if an argument is of another form than is needed, or does not go with another."""
+    odd = [f"{column}={name!r}" for column, name in names.items() if not isinstance(name, str)]
+    odd += [f"keypoints={keypoints!r}"] if not isinstance(keypoints, str | None) else []
+    if odd:
+        raise ValueError(f"tidy: {odd[0]}; the name of a column is needed")
+    if box_format is not None and box_format not in get_args(BoxFormat):
         known = ", ".join(map(repr, get_args(BoxFormat)))
         raise ValueError(f"tidy: box_format is {box_format!r}; one of {known} is needed")
-    if box is None:
-        return []
-    if isinstance(box, str):
-        return [box]
-    n = N_NUMBERS[box_format]
-    if not isinstance(box, Sequence) or len(box) not in (1, n):
+    n = N_NUMBERS[box_format or "xywh"]
+    is_list = isinstance(box, Sequence) and not isinstance(box, str) and all(isinstance(of, str) for of in box)
+    if not (box is None or isinstance(box, str) or (is_list and len(box) in (1, n))):
         raise ValueError(f"tidy: box is {box!r}; the names of {n} columns, or of one column of lists, are needed")
-    return list(box)
+    both = [column for column in BOX if column in names]
+    if both and (box is not None or box_format is not None):
+        argument = "box" if box is not None else "box_format"
+        raise ValueError(f"tidy: {listed(both)} and {argument} both say where objects are; give one of them")
+    is_pair = isinstance(size, tuple | list | np.ndarray) and len(size) == 2
+    if size is not None and not (is_pair and all(isinstance(of, str) or (_is_number(of) and of > 0) for of in size)):
+        problem = "the width and height of images, or two names of columns, are needed"
+        raise ValueError(f"tidy: size is {size!r}; {problem}")
+    if joints is not None and (isinstance(joints, str) or not isinstance(joints, Sequence)):
+        raise ValueError(f"tidy: joints is {joints!r}; a list of names is needed")
+    if joints is not None and len(set(joints)) < len(joints):
+        raise ValueError(f"tidy: joints names a joint twice: {listed(joints)}")
 
 
-def _found_names(given: pd.DataFrame, names: Mapping[str, str], claimed: set[str]) -> dict[str, str]:
+def _is_number(value: Any) -> bool:
+    """Whether a value is a finite number."""
+    return isinstance(value, Real) and not isinstance(value, bool) and bool(np.isfinite(float(value)))
+
+
+def _found_names(
+    given: pd.DataFrame, names: Mapping[str, str], claimed: set[str], looked_for: Sequence[str]
+) -> dict[str, str]:
     """The columns that are neither named nor there, by the usual names that they have.
 
     Raises InputError if there are two for one.
     """
     found, problems = dict[str, str](), []
-    for column in LOOKED_FOR:
+    for column in looked_for:
         if column in names or column in given:
             continue
         candidates = [name for name in in_other_words(column, given.columns) if name not in claimed]
@@ -179,35 +212,50 @@ def _found_names(given: pd.DataFrame, names: Mapping[str, str], claimed: set[str
     return found
 
 
-def _found_box(given: pd.DataFrame, claimed: set[str]) -> tuple[Any, BoxFormat, dict[str, str]]:
-    """The columns of boxes under their usual names with their format, or those of points; nothing where all is said.
+def _found_box(
+    given: pd.DataFrame, claimed: set[str], box_format: BoxFormat | None
+) -> tuple[list[str], BoxFormat, dict[str, str]] | None:
+    """The columns of boxes under their usual names with their format, and those of points; None where all is said.
 
-    Raises InputError if lists of boxes have no format that their name tells.
+    A format that is given goes before that of the names. Raises InputError if lists of boxes have no format that is
+    given or that their name tells, or if two groups of columns may say where objects are.
     """
     left = [str(name) for name in given.columns if name not in claimed]
+    if {*BOX} <= {*left} and box_format not in (None, "xywh"):
+        return list(BOX), box_format or "xywh", {}
     if registered_name(given.columns) or {*TURNED} <= {*given.columns}:
-        return None, "xywh", {}
-    box, box_format, places = found_geometry(left)
+        return None
+    groups = geometry_groups(left)
+    if len(groups) > 1:
+        which = " or ".join(listed(group) for group in groups)
+        raise InputError(f"tidy: table: {which} may say where objects are; give box=, or x= and y=")
+    box, form, places = found_geometry(left)
     if box or places or {"x", "y"} <= {*given.columns}:
-        return box or None, box_format, places
+        return (box, box_format or form, {}) if box else ([], "xywh", places)
     lists = [name for name in left if plain(name) in LISTS and (holds_lists(given[name]) or holds_dicts(given[name]))]
-    if len(lists) == 1 and holds_dicts(given[lists[0]]):  # the keys tell the format
-        return lists[0], "xyxy", {}
     if len(lists) > 1:
         raise InputError(f"tidy: table: columns {' and '.join(lists)} may both hold the boxes; give box=")
     if not lists:
-        return None, "xywh", {}
-    if plain(lists[0]) not in LIST_FORMATS:
+        if box_format is not None:
+            raise InputError(f"tidy: table: nothing in it is a box that box_format={box_format!r} tells of; give box=")
+        return None
+    told = box_format or LIST_FORMATS.get(plain(lists[0])) or ("xywh" if holds_dicts(given[lists[0]]) else None)
+    if told is None:
         how = f'give box="{lists[0]}" and box_format="xywh" (as in COCO\'s files) or "xyxy" (as in torchvision)'
         raise InputError(f"tidy: table: column {lists[0]} holds boxes, and its name does not tell how; {how}")
-    return lists[0], LIST_FORMATS[plain(lists[0])], {}
+    return lists, told, {}
 
 
-def _check_names(given: pd.DataFrame, names: Mapping[str, Any], numbers: Sequence[str], keypoints: str | None) -> None:
-    """Raises InputError if a column is missing or named twice, or if a new name belongs to another column already."""
+def _check_names(
+    given: pd.DataFrame, names: Mapping[str, Any], numbers: Sequence[str], form: str | None, keypoints: str | None
+) -> None:
+    """Raises InputError if a column is missing or named twice, or if a new name belongs to another column already.
+
+    `numbers` are the columns of boxes and of sizes, and `form` is the format of the boxes, None without any.
+    """
     wanted = [
         *((name, f"to be {column}") for column, name in names.items()),
-        *((name, "part of box=") for name in numbers),
+        *((name, "part of box= or size=") for name in numbers),
     ]
     wanted += [] if keypoints is None else [(keypoints, "keypoints=")]
     taken = [name for name, _ in wanted]
@@ -221,11 +269,14 @@ def _check_names(given: pd.DataFrame, names: Mapping[str, Any], numbers: Sequenc
     problems += [
         f"tidy: table: column {name} is to be {column}, and there is a column {column} already; drop or rename that one"
         for column, name in names.items()
-        if column != name and column in given and column not in taken
+        if column != name and name in given and column in given and column not in taken
     ]
+    made = [] if form is None else TURNED if form in ("cxcywha", "corners") else BOX
+    made = [*made, *(["joint", "visibility"] if keypoints else [])]
+    made += [f"box_{column}" for column in BOX] if keypoints and form else []
     problems += [
-        f"tidy: table: the box becomes {column}, and there is a column {column} already; drop or rename that one"
-        for column in (BOX if numbers else [])
+        f"tidy: table: it gets a column {column}, and there is one already; drop or rename that one"
+        for column in made
         if column in given and column not in taken
     ]
     if problems:
@@ -244,11 +295,7 @@ def _tell(found: Mapping[str, str], box: Sequence[str], box_format: str) -> None
 def _with_boxes(given: pd.DataFrame, renamed: pd.DataFrame, numbers: Sequence[str], box_format: str) -> pd.DataFrame:
     """The table with the columns of boxes in place of the first that had their numbers."""
     if len(numbers) == 1 and holds_dicts(given[numbers[0]]):
-        parts = pd.DataFrame(given[numbers[0]].tolist(), index=given.index)
-        found, box_format, _ = found_geometry([str(name) for name in parts])
-        if not found:
-            raise InputError(f"tidy: table: column {numbers[0]} holds dicts of {listed(parts)}, which are no boxes")
-        columns: Sequence[Any] = [_as_numbers(parts, name) for name in found]
+        columns, box_format = _of_dicts(given, numbers[0])
     elif len(numbers) == 1:
         columns = list(as_matrix(given, numbers[0], [N_NUMBERS[box_format]]).T)
     else:
@@ -264,12 +311,30 @@ def _with_boxes(given: pd.DataFrame, renamed: pd.DataFrame, numbers: Sequence[st
     return renamed.drop(columns=[*numbers]).assign(**made)[order]
 
 
+def _of_dicts(given: pd.DataFrame, column: str) -> tuple[Sequence[Any], str]:
+    """The numbers of a column of dicts with their format, which the keys tell.
+
+    Raises InputError if they are no boxes.
+    """
+    values = given[column].tolist()
+    wrong = np.array([not isinstance(value, dict) for value in values])
+    if wrong.any():
+        problem = f"dicts are needed, and there is {values[int(np.argmax(wrong))]!r}"
+        raise InputError(f"tidy: table: column {column}: {problem}: row {int(np.argmax(wrong))}")
+    parts = pd.DataFrame(values, index=given.index)
+    keys = [str(name) for name in parts]
+    found, form, _ = (list(BOX), "xywh", {}) if {*BOX} <= {*keys} else found_geometry(keys)
+    if not found:
+        raise InputError(f"tidy: table: column {column} holds dicts of {listed(parts)}, which are no boxes")
+    return [_as_numbers(parts, name) for name in found], form
+
+
 def _as_numbers(given: pd.DataFrame, column: str) -> pd.Series:
     """A column; raises InputError if it holds no numbers."""
     values = given[column]
     if not pd.api.types.is_any_real_numeric_dtype(values.dtype):
         raise InputError(f"tidy: table: column {column} is of type {values.dtype}; numbers are needed")
-    return values
+    return values if values.dtype == np.float64 else values.astype("float64")  # small integers would overflow
 
 
 def _boxes(columns: Sequence[Any], box_format: str) -> dict[str, Any]:
@@ -307,22 +372,32 @@ def _of_corners(numbers: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
     return dict(zip(TURNED, (cx, cy, width, height, np.degrees(np.arctan2(across[:, 1], across[:, 0]))), strict=True))
 
 
-def _in_pixels(given: pd.DataFrame, tidied: pd.DataFrame, size: Any) -> pd.DataFrame:
+def _in_pixels(given: pd.DataFrame, tidied: pd.DataFrame, size: Any, keypoints: str | None) -> pd.DataFrame:
     """The table with coordinates in pixels that were shares of the images' width and height."""
-    if not isinstance(size, Sequence) or isinstance(size, str) or len(size) != 2:
-        raise ValueError(f"tidy: size is {size!r}; the width and height of images, or two names of columns, are needed")
     if "angle" in tidied:
         raise ValueError("tidy: size does not go with boxes that are turned, whose angle it would change")
-    width, height = (_as_numbers(given, of) if isinstance(of, str) else of for of in size)
-    factors = {"x": width, "y": height, "w": width, "h": height}
-    return tidied.assign(**{name: tidied[name] * by for name, by in factors.items() if name in tidied})
+    columns = [name for name in BOX if name in tidied]
+    if not columns and keypoints is None:
+        raise InputError(
+            "tidy: table: size belongs to coordinates, and there are none; name them with box= or x= and y="
+        )
+    factors = dict(zip(BOX, _sizes(given, size) * 2, strict=True))
+    return tidied.assign(**{name: _as_numbers(tidied, name) * factors[name] for name in columns})
 
 
-def _by_joint(given: pd.DataFrame, tidied: pd.DataFrame, keypoints: str, joints: Sequence[Any] | None) -> pd.DataFrame:
-    """The table with a row for each joint of its lists of keypoints."""
+def _sizes(given: pd.DataFrame, size: Any) -> tuple[Any, Any]:
+    """The width and height of each row's image, px, or of all."""
+    width, height = (_as_numbers(given, of) if isinstance(of, str) else float(of) for of in size)
+    return width, height
+
+
+def _by_joint(
+    given: pd.DataFrame, tidied: pd.DataFrame, keypoints: str, joints: Sequence[Any] | None, size: Any
+) -> pd.DataFrame:
+    """The table with a row for each joint of its lists of keypoints, which are shares of images with a `size`."""
     numbers = as_matrix(given, keypoints)
     n_joints, rest = divmod(numbers.shape[1], 3)
-    if rest:
+    if rest or (len(given) and not n_joints):
         problem = f"lists of {numbers.shape[1]} numbers, which are no x, y and visibility of joints"
         raise InputError(f"tidy: table: column {keypoints} has {problem}")
     named = joints if joints is not None else COCO_JOINTS if n_joints == len(COCO_JOINTS) else range(n_joints)
@@ -332,6 +407,11 @@ def _by_joint(given: pd.DataFrame, tidied: pd.DataFrame, keypoints: str, joints:
     rows = tidied.drop(columns=keypoints).rename(columns=boxes)
     rows = rows.take(np.repeat(np.arange(len(rows)), n_joints)).reset_index(drop=True)
     x, y, visibility = numbers.reshape(-1, 3).T
+    if size is not None:
+        x, y = (
+            values * np.repeat(of, n_joints) if isinstance(of, pd.Series) else values * of
+            for values, of in zip((x, y), _sizes(given, size), strict=True)
+        )
     names = pd.Series(list(named), dtype=pandas_tables.TEXT if all(isinstance(of, str) for of in named) else None)
     columns = {"joint": names.take(np.tile(np.arange(n_joints), len(given))).array}
-    return rows.assign(**columns, x=x.copy(), y=y.copy(), visibility=visibility.copy())
+    return rows.assign(**columns, x=np.asarray(x).copy(), y=np.asarray(y).copy(), visibility=visibility.copy())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -10,6 +11,7 @@ import pandas as pd
 from ..support import InputError, pandas_tables
 from .annotations import Annotations
 from .arrow import as_pandas
+from .checks import check_frames
 from .messages import first_keys, listed, missing
 from .schema import FRAME_KEY
 from .table import Table
@@ -20,7 +22,7 @@ Direction = Literal["nearest", "backward"]
 # Why predictions have no frame.
 BEYOND = "no frame within the tolerance"
 NEARER = "another time is nearer to the frame"
-LATER = "a later time had arrived by the next frame"
+LATER = "a newer prediction replaced it before the next frame"
 
 
 class AlignedTimes(NamedTuple):
@@ -94,12 +96,20 @@ def align_times(
     if direction not in get_args(Direction):
         raise ValueError(f"align_times: direction is {direction!r}; 'nearest' or 'backward' is needed")
     known, found = _frames_of(truth), _timed(predictions, "predictions")
+    own = [name for name in ("time_difference", "reason") if name in found]
+    if own:
+        raise InputError(f"align_times: predictions: column {own[0]} is a name of the result; give it another")
     known_times, times = _alike(known["time"], found["time"])
-    _check_sequences(known, found)
+    sequence = _sequences(found)
+    _check_sequences(known["sequence"], sequence)
     frames = pd.DataFrame({"sequence": known["sequence"], "frame": known["frame"], "of_frame": known_times})
-    scans = pd.DataFrame({"sequence": found["sequence"], "of_scan": times}).drop_duplicates()
-    paired, none = _pairs(frames, scans, tolerance, direction)
-    rows = pd.DataFrame({"sequence": found["sequence"], "of_scan": times, "row": np.arange(len(found))})
+    twice = frames.duplicated(["sequence", "of_frame"], keep=False).to_numpy()
+    if twice.any():
+        keys = first_keys(frames, twice, FRAME_KEY)
+        raise InputError(f"align_times: truth: {int(twice.sum()):,} frames have the time of another: {keys}")
+    scans = pd.DataFrame({"sequence": sequence, "of_scan": times}).drop_duplicates()
+    paired, none = _pairs(frames, scans, _tolerance(tolerance, known_times), direction)
+    rows = pd.DataFrame({"sequence": sequence, "of_scan": times, "row": np.arange(len(found))})
     order = rows.merge(paired, on=["sequence", "of_scan"]).sort_values(["sequence", "frame", "row"], kind="stable")
     answer = found.drop(columns="frame", errors="ignore").take(order["row"].to_numpy()).reset_index(drop=True)
     answer.insert(list(answer.columns).index("sequence") + 1, "frame", order["frame"].to_numpy(np.int64))
@@ -120,10 +130,7 @@ def _pairs(
     )
     # Joined by their places, since a column with nulls could not hold nanoseconds.
     places = right[["sequence", "time"]].assign(place=np.arange(len(right)))
-    try:
-        place = pd.merge_asof(left, places, on="time", by="sequence", direction=direction, tolerance=tolerance)["place"]
-    except (TypeError, ValueError, pd.errors.MergeError) as error:
-        raise ValueError(f"align_times: tolerance is {tolerance!r}: {error}") from None
+    place = pd.merge_asof(left, places, on="time", by="sequence", direction=direction, tolerance=tolerance)["place"]
     has = place.notna().to_numpy()
     other = right.take(place[has].to_numpy(np.int64)).drop(columns=["sequence", "time"]).reset_index(drop=True)
     near = pd.concat([left[has].drop(columns="time").reset_index(drop=True), other], axis=1)
@@ -141,6 +148,24 @@ def _pairs(
     return paired, none.assign(reason=np.where(is_late, why, BEYOND))
 
 
+def _tolerance(tolerance: Any, times: pd.Series) -> Any:
+    """The tolerance in the type of the times; raises ValueError if it is none, or does not fit them."""
+    problem = f"align_times: tolerance is {tolerance!r}"
+    if not pd.api.types.is_any_real_numeric_dtype(times.dtype):
+        try:
+            if tolerance is None or (isinstance(tolerance, Real) and not isinstance(tolerance, np.timedelta64)):
+                raise TypeError
+            span = pd.Timedelta(tolerance)
+        except (TypeError, ValueError):
+            raise ValueError(f"{problem}; times are datetimes, so a timedelta is needed") from None
+        if pd.isna(span) or span < pd.Timedelta(0):
+            raise ValueError(f"{problem}; a timedelta of 0 or more is needed")
+        return span
+    if not isinstance(tolerance, Real) or isinstance(tolerance, bool) or not 0 <= float(tolerance) < np.inf:
+        raise ValueError(f"{problem}; a number of 0 or more is needed, in the unit of the times")
+    return int(float(tolerance)) if times.dtype == np.int64 else float(tolerance)  # whole times differ by whole numbers
+
+
 def _among(scans: pd.DataFrame, others: pd.DataFrame) -> np.ndarray:
     """Marks the times of predictions that are among others."""
     key = ["sequence", "of_scan"]
@@ -155,6 +180,7 @@ def _timed(given: Annotations | Table, name: str) -> pd.DataFrame:
     if "time" not in table and frames is not None:
         listed_frames = as_pandas(frames, f"align_times: {name} frames")
         if "time" in listed_frames and {*FRAME_KEY} <= {*table}:
+            check_frames(listed_frames[FRAME_KEY], f"align_times: {name} frames")
             table = table.merge(listed_frames[[*FRAME_KEY, "time"]], how="left", on=FRAME_KEY)
     for column in ("sequence", "time"):
         if column not in table:
@@ -177,19 +203,29 @@ def _frames_of(truth: Annotations | Table) -> pd.DataFrame:
         table = _timed(truth, "truth")
     if "frame" not in table:
         raise InputError(missing("align_times: truth", "frame", table.columns, f"there are {listed(table.columns)}"))
-    frames = table[[*FRAME_KEY, "time"]].drop_duplicates()
+    frames = table[[*FRAME_KEY, "time"]].drop_duplicates().reset_index(drop=True)
     several = frames.duplicated(FRAME_KEY, keep=False).to_numpy()
     if several.any():
         keys = first_keys(frames, several, FRAME_KEY)
         raise InputError(f"align_times: truth: {int(several.sum()):,} times of frames that have several: {keys}")
-    return frames
+    return check_frames(frames[FRAME_KEY], "align_times: truth").assign(time=frames["time"])
 
 
 def _alike(truth: pd.Series, predictions: pd.Series) -> tuple[pd.Series, pd.Series]:
-    """Both columns of times in one type; raises InputError if one holds numbers and the other does not."""
-    are_numbers = [pd.api.types.is_any_real_numeric_dtype(side.dtype) for side in (truth, predictions)]
-    are_whole = [pd.api.types.is_integer_dtype(side.dtype) for side in (truth, predictions)]
-    if all(are_whole):  # nanoseconds since 1970 do not fit float64
+    """Both columns of times in one type.
+
+    Raises InputError if one holds numbers and the other does not, or if whole numbers are too large for what they are
+    compared with.
+    """
+    sides = {"truth": truth, "predictions": predictions}
+    are_numbers = [pd.api.types.is_any_real_numeric_dtype(side.dtype) for side in sides.values()]
+    are_whole = [pd.api.types.is_integer_dtype(side.dtype) for side in sides.values()]
+    most = 2**63 if all(are_whole) else 2**53  # nanoseconds since 1970 do not fit float64
+    for (name, side), whole in zip(sides.items(), are_whole, strict=True):
+        if all(are_numbers) and whole and len(side) and max(abs(int(side.min())), abs(int(side.max()))) >= most:
+            problem = "has whole numbers that its type or that of the other side cannot hold"
+            raise InputError(f"align_times: {name}: column time {problem}; make both int64")
+    if all(are_whole):
         return truth.astype("int64"), predictions.astype("int64")
     if all(are_numbers):
         return truth.astype("float64"), predictions.astype("float64")
@@ -206,9 +242,14 @@ def _alike(truth: pd.Series, predictions: pd.Series) -> tuple[pd.Series, pd.Seri
         raise InputError(f"align_times: {problem}; make both numbers, or both datetimes of one zone") from None
 
 
-def _check_sequences(truth: pd.DataFrame, predictions: pd.DataFrame) -> None:
+def _sequences(table: pd.DataFrame) -> pd.Series:
+    """The sequences of rows in their type; raises InputError if some are null or of no type of keys."""
+    keys = check_frames(table[["sequence"]].assign(frame=np.arange(len(table))), "align_times: predictions")
+    return keys["sequence"]
+
+
+def _check_sequences(truth: pd.Series, predictions: pd.Series) -> None:
     """Raises InputError if the sequences of the sides are of different types."""
-    kinds = truth["sequence"].dtype, predictions["sequence"].dtype
-    if kinds[0] != kinds[1]:
-        problem = f"column sequence is {kinds[0]} in the truth and {kinds[1]} in the predictions"
+    if truth.dtype != predictions.dtype and len(truth) and len(predictions):
+        problem = f"column sequence is {truth.dtype} in the truth and {predictions.dtype} in the predictions"
         raise InputError(f"align_times: {problem}; make them the same")

@@ -212,7 +212,7 @@ AMBIGUOUS: dict[str, tuple[Any, tuple[str, ...]]] = {
 @pytest.mark.parametrize("name", AMBIGUOUS)
 def test_what_may_mean_two_things_is_refused(name: str) -> None:
     table, places = AMBIGUOUS[name]
-    with refused(places, *[("tidy: table", "the box becomes y")] * (name == "coordinates beside boxes")):
+    with refused(places):
         sf.tidy(table)
 
 
@@ -262,3 +262,110 @@ def test_sizes_that_do_not_fit() -> None:
         sf.tidy(EXPECTED, size=5)  # type: ignore[arg-type]
     with refused(("tidy", "size does not go with boxes that are turned"), error=ValueError):
         sf.tidy(pd.DataFrame(KEY | {"obb": [[1, 2, 3, 4, 5]] * 3}), box="obb", box_format="cxcywha", size=SIZE)
+
+
+def one(**values: Any) -> pd.DataFrame:
+    return pd.DataFrame({"sequence": 1, "frame": [1]} | {name: [value] for name, value in values.items()})
+
+
+def test_the_columns_of_sizes_are_no_boxes() -> None:
+    tidied = sf.tidy(one(x=0.5, y=0.5, width=100, height=50), size=("width", "height"))
+    assert tidied.iloc[0][["x", "y", "width", "height"]].tolist() == [50, 25, 100, 50]
+    assert "w" not in tidied
+
+
+def test_keypoints_are_shares_too() -> None:
+    both = one(kp=[0.5, 0.5, 2], bbox=[0.1, 0.1, 0.2, 0.2], wide=200, high=100)
+    for size in ((200, 100), ("wide", "high"), np.array([200, 100])):
+        tidied = sf.tidy(both, keypoints="kp", box="bbox", size=size)
+        assert tidied.iloc[0][["x", "y", "box_w", "box_h"]].tolist() == pytest.approx([100, 50, 40, 20])
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        one(x=10.0, y=10.0, w=4.0, h=2.0),
+        one(x=10.0, y=10.0, width=4.0, height=2.0),
+        one(bbox=[10.0, 10.0, 4.0, 2.0]),
+    ],
+)
+def test_a_format_that_is_said_counts(table: pd.DataFrame) -> None:
+    assert sf.tidy(table, box_format="cxcywh").iloc[0][list("xywh")].tolist() == [8, 9, 4, 2]
+
+
+def test_a_format_of_no_box_is_refused() -> None:
+    with refused(("tidy: table", "box_format='xyxy'")):
+        sf.tidy(one(a=1.0), box_format="xyxy")
+    with refused(("tidy", "x and box_format both say"), error=ValueError):
+        sf.tidy(one(a=1.0, b=1.0), x="a", box_format="xyxy")
+
+
+def test_small_integers_do_not_overflow() -> None:
+    corners = one(xmin=20, ymin=0, xmax=10, ymax=200).astype(dict.fromkeys(("xmin", "ymin", "xmax", "ymax"), "uint8"))
+    assert sf.tidy(corners).iloc[0][["w", "h"]].tolist() == [-10, 200]
+    place = one(x=100, y=100).astype({"x": "uint8", "y": "uint8"})
+    assert sf.tidy(place, size=(4, 4)).iloc[0][["x", "y"]].tolist() == [400, 400]
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        one(xmin=1.0, ymin=1.0, xmax=2.0, ymax=2.0, x1=5.0, y1=5.0, x2=6.0, y2=6.0),
+        one(x_px=1.0, y_px=1.0, xcentroid=5.0, ycentroid=5.0),
+        one(X=1.0, Y=2.0, x=3.0),
+    ],
+)
+def test_two_groups_of_coordinates_are_refused(table: pd.DataFrame) -> None:
+    with refused(("tidy: table", "may say where objects are")):
+        sf.tidy(table)
+
+
+def test_tables_that_say_no_places_keep_what_may_mean_objects() -> None:
+    frames = pd.DataFrame({"video": [1], "image_id": [2], "id": [9], "type": ["day"], "label": ["x"], "vis": [0.5]})
+    assert [*sf.tidy(frames)] == ["sequence", "frame", "id", "type", "label", "vis"]
+
+
+@pytest.mark.parametrize(
+    ("table", "words", "column"),
+    [
+        (one(obb=[1, 2, 3, 4, 5], angle=7), {"box": "obb", "box_format": "cxcywha"}, "angle"),
+        (one(kp=[1, 2, 2], joint="a"), {"keypoints": "kp"}, "joint"),
+        (one(kp=[1, 2, 2], bbox=[1, 2, 3, 4], box_x=1), {"keypoints": "kp", "box": "bbox"}, "box_x"),
+    ],
+)
+def test_no_column_is_overwritten(table: pd.DataFrame, words: dict[str, Any], column: str) -> None:
+    with refused(("tidy: table", f"it gets a column {column}, and there is one already")):
+        sf.tidy(table, **words)
+
+
+def test_dicts_of_any_keys_that_are_boxes() -> None:
+    assert sf.tidy(one(box={"x": 1, "y": 2, "w": 3, "h": 4})).iloc[0][list("xywh")].tolist() == [1, 2, 3, 4]
+    with refused(("tidy: table", "column box: dicts are needed", "row 1")):
+        sf.tidy(pd.DataFrame(KEY | {"box": [{"x": 1, "y": 2, "w": 3, "h": 4}, None, None]}), box="box")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"sequence": 5},
+        {"sequence": ["a"]},
+        {"keypoints": ["a"]},
+        {"box": [["a"], ["b"], ["c"], ["d"]]},
+        {"joints": 5},
+        {"joints": ["a", "a"]},
+        {"size": (np.nan, 5)},
+        {"size": (0, 5)},
+    ],
+)
+def test_arguments_of_another_form_are_refused(words: dict[str, Any]) -> None:
+    with refused(("tidy", *words), error=ValueError):
+        sf.tidy(EXPECTED, **words)
+
+
+def test_sizes_of_nothing_are_refused() -> None:
+    with refused(("tidy: table", "size belongs to coordinates")):
+        sf.tidy(one(a=1.0), size=(2, 2))
+    with refused(("tidy: table", "column wide is missing")):
+        sf.tidy(one(x=1.0, y=1.0, high=2), size=("wide", "high"))
+    with refused(("tidy: table", "column kp", "0 numbers")):
+        sf.tidy(one(kp=[]), keypoints="kp")

@@ -38,7 +38,7 @@ def test_what_had_arrived_by_then() -> None:
     aligned = sf.align_times(TRUTH, found([-0.5, 0.0, 0.15, 0.3], score=[1, 2, 3, 4]), 1.0, "backward")
     assert aligned.predictions[["frame", "score"]].to_numpy().tolist() == [[1, 2], [2, 2], [3, 3]]
     assert aligned.unpaired[["score", "reason"]].to_numpy().tolist() == [
-        [1, "a later time had arrived by the next frame"],
+        [1, "a newer prediction replaced it before the next frame"],
         [4, "no frame within the tolerance"],
     ]
     assert sf.align_times(TRUTH, found([-0.5]), 0.1, "backward").predictions.empty
@@ -128,3 +128,36 @@ def test_any_times_as_a_plain_loop_has_them(truth: Any, claims: Any, tolerance: 
                 if gap <= tolerance and scan["name"] in {*aligned.predictions["name"]}:
                     row = aligned.predictions.set_index("name").loc[scan["name"]]
                     assert abs(row["time_difference"]) == gap
+
+
+def test_what_would_be_answered_about_something_else() -> None:
+    times = found([0.0])
+    for frame in ([1.2, 1.5, 2.0], [1, None, 2]):
+        with refused(("align_times: truth", "column frame")):
+            sf.align_times(TRUTH.assign(frame=frame), times, 1)
+    with refused(("align_times: predictions", "column sequence", "1 row is null")):
+        sf.align_times(TRUTH, times.assign(sequence=pd.array([None], "Int64")), 1)
+    with refused(("align_times: truth", "2 frames have the time of another")):
+        sf.align_times(TRUTH.assign(time=[0.0, 0.0, 0.2]), times, 1)
+    with refused(("align_times: predictions", "column reason is a name of the result")):
+        sf.align_times(TRUTH, times.assign(reason="x"), 1)
+    own = pd.DataFrame({"sequence": 1, "frame": [7, 7], "time": [0.0, 0.1]})
+    with refused(("align_times: predictions frames", "2 rows are the same")):
+        sf.align_times(TRUTH, sf.Annotations(times.drop(columns="time").assign(frame=7), own), 1)
+    large = TRUTH.assign(time=[2**60, 2**60 + 100, 2**60 + 200])
+    with refused(("align_times: truth", "whole numbers that its type or that of the other side cannot hold")):
+        sf.align_times(large, found([float(2**60)]), 1)
+    for tolerance in (None, True, np.nan, np.inf, "x"):
+        with refused(("align_times", "tolerance is"), error=ValueError):
+            sf.align_times(TRUTH, times, tolerance)
+
+
+def test_types_that_other_functions_take() -> None:
+    names = TRUTH.assign(sequence=pd.Categorical(["a"] * 3))
+    for sequence in (pd.Categorical(["a"], categories=["b", "a"]), ["a"]):
+        assert len(sf.align_times(names, found([0.1]).assign(sequence=sequence), 0.01).predictions) == 1
+    whole = TRUTH.assign(time=[0, 10, 20], sequence=np.int32(1))
+    assert sf.align_times(whole, found([14]), 5.0).predictions["frame"].tolist() == [2]
+    start = np.datetime64("2024-01-01")
+    moments = TRUTH.assign(time=start + np.array([0, 1, 2], "timedelta64[s]"))
+    assert len(sf.align_times(moments, found([start]), np.timedelta64(1, "ms")).predictions) == 1

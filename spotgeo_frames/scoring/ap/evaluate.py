@@ -13,7 +13,7 @@ import numpy as np
 from ...geometries import check_pose_scores
 from ...matching import Pairs, Rule, alignment, compared
 from ...support import InputError
-from ...tables import Annotations, Columns, SideColumns, columns_of, dataframe_of, provenance
+from ...tables import Annotations, Columns, SideColumns, columns_of, dataframe_of, provenance, schema
 from .curves import Averages, Curves, Scope, area_scope, averages_of, curves_of, matched_pairs
 from .detections import Beyond, Detections, sorted_detections
 from .numbers import THRESHOLDS, Numbers, areas_of, checked_thresholds, limits_of, numbers_of
@@ -46,6 +46,8 @@ class Matched(NamedTuple):
             notes["crowds"] = int(detections.is_crowd.sum())
         if self.rule.geometry.never_found is not None or "ignore" in detections.aligned.truth.table:
             notes["ignored"] = int((detections.is_ignored & ~detections.is_crowd).sum())
+        if schema.NUMBERED in detections.aligned.notes:
+            notes[schema.NUMBERED] = True
         return notes | {"beyond_max_detections": detections.beyond.n_detections}
 
 
