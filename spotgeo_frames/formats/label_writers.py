@@ -14,8 +14,9 @@ import msgspec
 import numpy as np
 import pandas as pd
 
+from ..matching import crowds
 from ..support import InputError, addresses, check_none, documents, is_file_name, pandas_tables, reading, writing
-from ..tables import Annotations, Table, as_annotations, checks, messages, schema
+from ..tables import Annotations, Table, as_annotations, checks, columns_of, messages, provenance, schema
 from .class_names import Names, class_names
 from .coco import Category, category_names
 from .documents import Id
@@ -160,6 +161,22 @@ def _texts(objects: pd.DataFrame, column: str) -> list[str | None]:
     return [None if pd.isna(value) else str(value) for value in values]
 
 
+def _marks(objects: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Which objects are crowds, and which others are ignored, as a match reads these marks."""
+    columns = columns_of(objects)
+    provenance.name_source(columns, "annotations")
+    is_crowd, is_ignored = (np.zeros(len(objects), bool) if of is None else of for of in crowds.marks(columns))
+    return is_crowd, is_ignored
+
+
+def _untold(objects: pd.DataFrame, wrong: np.ndarray, column: str, what: str) -> list[str]:
+    """The problem of the marked rows, of which a form cannot tell what `column` says; `what` says so, and the remedy."""
+    if not wrong.any():
+        return []
+    keys = messages.first_keys(objects, wrong, schema.OBJECT_KEY)
+    return [f"annotations: column {column}: {messages.counted(int(wrong.sum()), 'row')} {what}: {keys}"]
+
+
 def _named_frames(
     objects: pd.DataFrame, frames: pd.DataFrame | None, videos: bool
 ) -> tuple[list[tuple[str, int]], np.ndarray]:
@@ -190,8 +207,8 @@ def write_kitti(annotations: Annotations | Table, folder: str | Path, tracking: 
     ----------
     annotations
         Boxes with `category`. Columns such as `truncated`, `occluded` and `alpha`, as `read_kitti` gives them, are
-        written where there are any, and KITTI's own values for what is not known otherwise. A crowd without a category
-        becomes a DontCare region. Predictions have `score`.
+        written; columns that are missing get KITTI's values for unknown (-1, -10, -1000). A crowd without a category
+        becomes a DontCare region; one with a category is refused, as are ignored objects. Predictions have `score`.
     folder
         The folder, or the .zip if its name ends so.
     tracking
@@ -200,9 +217,9 @@ def write_kitti(annotations: Annotations | Table, folder: str | Path, tracking: 
 
     Raises
     ------
-    InputError: the table is not right or has no boxes, a category is null or has blanks in it, track ids are no
-        integers, a sequence has several frames though `tracking` is false, or cannot be a file's name, or nothing can
-        be written there.
+    InputError: the table is not right or has no boxes, a category is null or has blanks in it, a crowd has a category,
+        an object is ignored, track ids are no integers, a sequence has several frames though `tracking` is false, or
+        cannot be a file's name, or nothing can be written there.
 
     Examples
     --------
@@ -238,9 +255,14 @@ def _kitti_types(objects: pd.DataFrame) -> list[str]:
     """The type of each object; of a crowd without a category DontCare."""
     if "category" not in objects:
         raise InputError("annotations: column category is missing; KITTI's label files begin with it")
-    crowd = objects["crowd"].to_numpy(bool) if "crowd" in objects else np.zeros(len(objects), bool)
+    is_crowd, is_ignored = _marks(objects)
     named = _texts(objects, "category")
-    types = [DONT_CARE if name is None and of else name for name, of in zip(named, crowd, strict=True)]
+    of_category = is_crowd & np.array([name not in (None, DONT_CARE) for name in named], bool)
+    what = "a crowd of a category, which KITTI cannot tell; make it null for a DontCare region, or leave them out"
+    problems = _untold(objects, of_category, "crowd", what)
+    what = "ignored, which KITTI cannot tell; leave them out, or make them crowds without a category"
+    check_none(problems + _untold(objects, is_ignored, "ignore", what))
+    types = [DONT_CARE if name is None and of else name for name, of in zip(named, is_crowd, strict=True)]
     wrong = np.array([name is None or name.split() != [name] for name in types], bool)
     if wrong.any():
         keys = messages.first_keys(objects, wrong, schema.OBJECT_KEY)
@@ -309,9 +331,9 @@ def write_yolo(
 
     Raises
     ------
-    InputError: the table is not right or has no boxes, the size of an image is not known, a category has no name, is
-        null or is a crowd, identities are no integers, a sequence has several frames though `videos` is false, or
-        cannot be a file's name, or nothing can be written there.
+    InputError: the table is not right or has no boxes, the size of an image is not known, a category has no name or is
+        null, an object is a crowd or ignored, identities are no integers, a sequence has several frames though `videos`
+        is false, or cannot be a file's name, or nothing can be written there.
 
     Examples
     --------
@@ -358,9 +380,10 @@ def _occurring(objects: pd.DataFrame) -> dict[int, str]:
 
 def _yolo_classes(objects: pd.DataFrame, names: Mapping[int, str]) -> list[int]:
     """The number of each object's class."""
-    if "crowd" in objects and objects["crowd"].to_numpy(bool).any():
-        n_crowds = int(objects["crowd"].to_numpy(bool).sum())
-        raise InputError(f"annotations: {messages.counted(n_crowds, 'row')} a crowd, which YOLO's lines cannot tell")
+    is_crowd, is_ignored = _marks(objects)
+    problems = _untold(objects, is_crowd, "crowd", "a crowd, which YOLO's lines cannot tell; leave them out")
+    problems += _untold(objects, is_ignored, "ignore", "ignored, which YOLO's lines cannot tell; leave them out")
+    check_none(problems)
     by_name = {name: number for number, name in names.items()}
     named = _texts(objects, "category") if "category" in objects else [None] * len(objects)
     wrong = [name for name in dict.fromkeys(named) if name not in by_name]

@@ -2,6 +2,7 @@
 
 import json
 import zipfile
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -175,6 +176,42 @@ def test_what_kitti_cannot_tell(tmp_path: Path) -> None:
     assert not (tmp_path / "a").exists()
 
 
+def write_kitti(table: pd.DataFrame, folder: Path) -> None:
+    sf.write_kitti(table, folder, tracking=True)
+
+
+def write_yolo(table: pd.DataFrame, folder: Path) -> None:
+    sf.write_yolo(table, folder, image_size=(100, 100), videos=True)
+
+
+@pytest.mark.parametrize("write", [write_kitti, write_yolo])
+def test_marks_that_label_files_cannot_tell(tmp_path: Path, write: Callable[[pd.DataFrame, Path], None]) -> None:
+    some = [True, False, True]
+    for mark in ("crowd", "ignore"):
+        for values in (some, np.array(some, float), pd.array(some, "boolean"), np.array(some, object)):
+            with refused((f"annotations: column {mark}", "2 rows", "sequence a, frame 1, object 0")):
+                write(boxes(**{mark: values}), tmp_path / "a")
+        for wrong in ("no", None, 2):
+            with refused((f"annotations: column {mark}", "3 rows")):
+                write(boxes(**{mark: wrong}), tmp_path / "a")
+        with refused((f"annotations: column {mark}", "1 row")):
+            write(boxes(**{mark: pd.array([False, None, False], "boolean")}), tmp_path / "a")
+        assert not (tmp_path / "a").exists()
+        write(boxes(**{mark: pd.array([False] * 3, "boolean")}), tmp_path / mark)
+    assert (tmp_path / "crowd").exists()
+    with refused("annotations: column crowd", "annotations: column ignore"):
+        write(boxes(crowd=[True, False, False], ignore=some), tmp_path / "a")
+
+
+def test_crowds_of_kitti_are_regions_whatever_marks_they_are_of(tmp_path: Path) -> None:
+    """Whether a crowd is ignored is no matter, so that may be null."""
+    crowd = boxes(2, crowd=pd.array([True, False], "boolean"), category=[None, "Car"], ignore=[None, False])
+    sf.write_kitti(crowd, tmp_path, tracking=True)
+    assert sf.read_kitti(tmp_path).objects["crowd"].tolist() == [True, False]
+    sf.write_kitti(crowd.assign(category=["DontCare", "Car"]), tmp_path, tracking=True)
+    assert sf.read_kitti(tmp_path).objects["crowd"].tolist() == [True, False]
+
+
 @pytest.mark.parametrize("identities", [False, True])
 def test_yolo_of_videos(tmp_path: Path, identities: bool) -> None:
     frames = pd.DataFrame({"sequence": "a", "frame": [1, 2, 3, 4], "width": 640.0, "height": [480.0, 360, 480, 480]})
@@ -205,7 +242,7 @@ def test_what_yolo_cannot_tell(tmp_path: Path) -> None:
         sf.write_yolo(boxes(1), tmp_path / "a", ["person"], **size)
     with refused(("annotations: category", "names")):
         sf.write_yolo(boxes(1, category=None), tmp_path / "a", **size)
-    with refused("annotations: 1 row"):
+    with refused(("annotations: column crowd", "1 row", "sequence a, frame 1, object 0")):
         sf.write_yolo(boxes(1, crowd=True), tmp_path / "a", **size)
     with refused("write_yolo"):
         sf.write_yolo(boxes(1), tmp_path / "a")
