@@ -7,6 +7,7 @@ A form that cannot tell what a table has, such as a crowd in YOLO's lines, is re
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -17,6 +18,7 @@ import pandas as pd
 from ..matching import crowds
 from ..support import InputError, addresses, check_none, documents, is_file_name, pandas_tables, reading, writing
 from ..tables import Annotations, Table, as_annotations, checks, columns_of, messages, provenance, schema
+from .box_tables import without_identities
 from .class_names import Names, class_names
 from .coco import Category, category_names
 from .documents import Id
@@ -90,10 +92,11 @@ def write_coco_results(
     if categories is None or "category" not in objects:
         what = "categories" if "category" in objects else "the column category"
         raise InputError(f"write_coco_results: {what} is missing; give truth_path=, or categories= with their ids")
-    check_none(_unknown(objects["category"].tolist(), categories, "category"))
+    numbers = _category_ids(categories)
+    check_none(_unknown(objects["category"].tolist(), numbers, "category"))
     rows = zip(
         ids,
-        [categories[one] for one in objects["category"].tolist()],
+        [numbers[one] for one in objects["category"].tolist()],
         objects[schema.BOX].to_numpy().tolist(),
         objects["score"].astype(np.float64).tolist(),
         strict=True,
@@ -106,6 +109,17 @@ def _truth(path: str | Path) -> _Truth:
     """The images and categories of COCO's annotations."""
     with addresses.local_copy(path) as copy:
         return documents.decode(reading.read_bytes(copy.path), _Truth, str(copy.path))
+
+
+def _category_ids(categories: Any) -> dict[Any, int]:
+    """The ids of categories as integers of Python, which JSON takes; raises InputError where they are none."""
+    place = "write_coco_results: categories"
+    if not isinstance(categories, Mapping):
+        raise InputError(f"{place} is of type {type(categories).__name__}; a dict from names to ids is needed")
+    for name, one in categories.items():
+        if isinstance(one, bool) or not isinstance(one, Integral) or abs(one) > schema.LARGEST_EXACT_INTEGER:
+            raise InputError(f"{place}: {name!r:.30}: {one!r:.30}: a whole number is needed, the id of the category")
+    return {name: int(one) for name, one in categories.items()}
 
 
 def _image_ids(sequences: Sequence[Any], images: Sequence[_Image]) -> list[Any]:
@@ -170,7 +184,7 @@ def _marks(objects: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _untold(objects: pd.DataFrame, wrong: np.ndarray, column: str, what: str) -> list[str]:
-    """The problem of the marked rows, of which a form cannot tell what `column` says; `what` says so, and the remedy."""
+    """The problem of the marked rows, of which a form cannot tell what `column` says; `what` has the remedy, too."""
     if not wrong.any():
         return []
     keys = messages.first_keys(objects, wrong, schema.OBJECT_KEY)
@@ -218,8 +232,8 @@ def write_kitti(annotations: Annotations | Table, folder: str | Path, tracking: 
     Raises
     ------
     InputError: the table is not right or has no boxes, a category is null or has blanks in it, a crowd has a category,
-        an object is ignored, track ids are no integers, a sequence has several frames though `tracking` is false, or
-        cannot be a file's name, or nothing can be written there.
+        an object is ignored, track ids are missing or no integers, a sequence has several frames though `tracking` is
+        false, or cannot be a file's name, or nothing can be written there.
 
     Examples
     --------
@@ -235,6 +249,8 @@ def write_kitti(annotations: Annotations | Table, folder: str | Path, tracking: 
     objects, frames = _boxes(annotations, "KITTI's label files")
     keys, position = _named_frames(objects, frames, tracking)
     categories = _kitti_types(objects)
+    if tracking:
+        check_none(without_identities(objects))
     if tracking and objects["object"].dtype != np.int64:
         raise InputError("annotations: column object is of type str; track ids of KITTI are integers")
     others = [_kitti_values(objects, name, unknown) for name, unknown in UNKNOWN.items()]
@@ -320,7 +336,8 @@ def write_yolo(
         The folder, or the .zip if its name ends so. Its classes.txt has the names of the classes.
     names
         The names of the classes: a list, a dict from numbers to names, or the path of data.yaml (which needs the extra
-        `yolo`) or of a text file with a name a line. By default the categories that occur, in their order.
+        `yolo`) or of a text file with a name a line. By default the categories that occur, in their order; where these
+        are whole numbers, they are the numbers of classes, and there is no classes.txt.
     image_size
         The width and height (px) of all images, where the frames table does not tell them by `width` and `height`.
     videos
@@ -332,8 +349,8 @@ def write_yolo(
     Raises
     ------
     InputError: the table is not right or has no boxes, the size of an image is not known, a category has no name or is
-        null, an object is a crowd or ignored, identities are no integers, a sequence has several frames though `videos`
-        is false, or cannot be a file's name, or nothing can be written there.
+        null, an object is a crowd or ignored, identities are missing or no integers, a sequence has several frames
+        though `videos` is false, or cannot be a file's name, or nothing can be written there.
 
     Examples
     --------
@@ -346,7 +363,12 @@ def write_yolo(
     """
     objects, frames = _boxes(annotations, "YOLO's label files")
     keys, position = _named_frames(objects, frames, videos)
-    by_number = class_names(names, "write_yolo") or _occurring(objects)
+    given = class_names(names, "write_yolo")
+    numbered = {} if given else _numbered_classes(objects)
+    by_number = given or numbered or _occurring(objects)
+    place = "write_yolo: names" if given else "annotations: column category"
+    wrong = [name for name in by_number.values() if name.splitlines() != [name] or not name.strip()]
+    check_none([f"{place}: {name!r:.40} is no line of text, as the name of a class has to be" for name in wrong[:1]])
     sizes = _sizes(keys, frames, image_size)
     pairs = np.array([size[:2] for size in sizes], np.float64).reshape(-1, 2)[position]
     x, y, w, h = objects[schema.BOX].to_numpy().T
@@ -357,6 +379,7 @@ def write_yolo(
         checks.check_scores(objects, "annotations", "write_yolo")
         columns.append(objects["score"].to_numpy(np.float64))
     if identities:
+        check_none(without_identities(objects))
         if objects["object"].dtype != np.int64 or (objects["object"] < 0).any():
             raise InputError("annotations: column object: integers from 0 on are needed for identities")
         columns.append(objects["object"].to_numpy())
@@ -366,9 +389,23 @@ def write_yolo(
             f"annotations: sequence {NAMES_FILE.removesuffix('.txt')!r} would have the name of {NAMES_FILE}"
         )
     _write_lines(files, position, columns, folder)
-    if [*by_number] == [*range(len(by_number))] and Path(folder).suffix.lower() != ".zip":
+    if not numbered and [*by_number] == [*range(len(by_number))] and Path(folder).suffix.lower() != ".zip":
         text = "".join(f"{name}\n" for name in by_number.values())
         writing.write_files({NAMES_FILE: text.encode()}, Path(folder))
+
+
+def _numbered_classes(objects: pd.DataFrame) -> dict[int, str]:
+    """The categories by their numbers, where they are numbers; empty where they are text."""
+    given = [one for one in objects["category"].unique().tolist() if not pd.isna(one)] if "category" in objects else []
+    numbers = [one for one in given if isinstance(one, Real) and not isinstance(one, bool)]
+    if not numbers:
+        return {}
+    wrong = [one for one in given if one not in numbers]
+    wrong += [one for one in numbers if one < 0 or one != np.floor(one) or one > schema.LARGEST_EXACT_INTEGER]
+    if wrong:
+        needed = "text, or whole numbers from 0 on, are needed as classes"
+        raise InputError(f"annotations: column category: some are {wrong[0]!r:.40}; {needed}")
+    return {int(one): str(one) for one in sorted(numbers)}
 
 
 def _occurring(objects: pd.DataFrame) -> dict[int, str]:

@@ -111,6 +111,19 @@ def test_what_results_of_coco_cannot_be(tmp_path: Path) -> None:
     assert not path.exists()
 
 
+def test_ids_of_categories_in_results_of_coco(tmp_path: Path) -> None:
+    path = tmp_path / "r.json"
+    given = boxes(1, score=1.0)
+    sf.write_coco_results(given, path, categories={"car": np.int64(7)})  # type: ignore[dict-item]
+    assert json.loads(path.read_text())[0]["category_id"] == 7
+    path.unlink()
+    ids: list[Any] = ["7", 2.5, None, True, 1 << 99, "x" * 10_000]
+    for wrong in (["car"], "car", 5, *({"car": one} for one in ids)):
+        with refused("write_coco_results: categories"):
+            sf.write_coco_results(given, path, categories=wrong)
+    assert not path.exists()
+
+
 def test_kitti_of_images(tmp_path: Path) -> None:
     table = boxes(1, occluded=2.0, truncated=np.nan, location_x=-1.25, sequence="000007")
     crowd = boxes(1, crowd=True, category=None, object=9, sequence="000007")
@@ -234,6 +247,49 @@ def test_yolo_of_images(tmp_path: Path) -> None:
     assert again.objects[["sequence", "category"]].to_numpy().tolist() == [["street/b", "car"]]
     sf.write_yolo(given, tmp_path / "b", {3: "car"}, image_size=(100, 200))
     assert not (tmp_path / "b" / "classes.txt").exists()
+
+
+@pytest.mark.parametrize("kind", ["int64", "Int64", "category", "float64", "object"])
+def test_classes_that_are_numbers_stay_the_same_in_yolo(tmp_path: Path, kind: str) -> None:
+    given = boxes(category=pd.Series([3, 7, 3]).astype(kind))
+    write_yolo(given, tmp_path)
+    again = sf.read_yolo(tmp_path, image_size=(100, 100), videos=True)
+    assert again.objects["category"].tolist() == [3, 7, 3]
+    assert not (tmp_path / "classes.txt").exists()
+    sf.write_yolo(boxes(1, category=0), tmp_path / "b", image_size=(100, 100))
+    assert [file.name for file in (tmp_path / "b").iterdir()] == ["a.txt"]
+
+
+def test_classes_that_yolo_cannot_have(tmp_path: Path) -> None:
+    for values in ([-1, 3, 3], [2.5, 3, 3], [1e300, 3, 3], np.array([3, "car", "car"], object)):
+        with refused("annotations: column category"):
+            write_yolo(boxes(category=values), tmp_path / "a")
+    with refused(("annotations: category", "names")):
+        write_yolo(boxes(category=pd.array([3, None, 3], "Int64")), tmp_path / "a")
+    for name in ("a\nb", "car\n", "a\u2028b", "", " "):
+        with refused("annotations: column category"):
+            write_yolo(boxes(category=name), tmp_path / "a")
+        with refused("write_yolo: names"):
+            sf.write_yolo(boxes(1), tmp_path / "a", ["car", name], image_size=(100, 100))
+    assert not (tmp_path / "a").exists()
+
+
+@pytest.mark.parametrize("identities", [False, True])
+def test_tracks_need_identities(tmp_path: Path, identities: bool) -> None:
+    """Rows that were numbered follow no object; a column that could be one is named."""
+    bare = boxes().drop(columns="object")
+    given = bare.assign(track_id=7) if identities else bare
+    place = ("annotations: column object is missing", *(["tidy"] if identities else []))
+    with refused(place):
+        sf.write_kitti(given, tmp_path / "a", tracking=True)
+    with refused(place):
+        sf.write_yolo(given, tmp_path / "a", image_size=(100, 100), videos=True, identities=True)
+    for truth in (False, True):
+        with refused(place):
+            sf.write_motchallenge(given, tmp_path / "a", truth=truth)
+    assert not (tmp_path / "a").exists()
+    write_yolo(given, tmp_path / "a")
+    sf.write_kitti(given.iloc[:1], tmp_path / "b")
 
 
 def test_what_yolo_cannot_tell(tmp_path: Path) -> None:
