@@ -184,6 +184,15 @@ def test_uavdt(tmp_path: Path) -> None:
     assert len(sf.read_uavdt(folder / "M0101_gt_whole.txt").objects) == 3
 
 
+def test_uavdt_without_categories(tmp_path: Path) -> None:
+    """SEQUENCE_gt.txt alone has none, and boxes without them are matched with those of any."""
+    plain = "1,1,141,147,106,45,1,1,-1\n"
+    truth = sf.read_uavdt(folder_of(tmp_path / "a", M0101_gt=plain, M0101_gt_ignore="1,1,0,0,300,60,1,1,-1\n"))
+    assert list(truth.objects) == ["sequence", "frame", "object", "x", "y", "w", "h", "crowd"]
+    found = sf.read_uavdt(folder_of(tmp_path / "b", M0101_gt_whole=plain.replace("-1", "1"))).objects
+    assert sf.summarize(sf.match(truth, found, similarity="iou"))["tp"].tolist() == [1]
+
+
 @pytest.mark.parametrize(
     ("text", "named"),
     [
