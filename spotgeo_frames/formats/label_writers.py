@@ -117,7 +117,7 @@ def _category_ids(categories: Any) -> dict[Any, int]:
     if not isinstance(categories, Mapping):
         raise InputError(f"{place} is of type {type(categories).__name__}; a dict from names to ids is needed")
     for name, one in categories.items():
-        if isinstance(one, bool) or not isinstance(one, Integral) or abs(one) > schema.LARGEST_EXACT_INTEGER:
+        if isinstance(one, bool) or not isinstance(one, Integral) or abs(int(one)) > schema.LARGEST_EXACT_INTEGER:
             raise InputError(f"{place}: {name!r:.30}: {one!r:.30}: a whole number is needed, the id of the category")
     return {name: int(one) for name, one in categories.items()}
 
@@ -397,11 +397,11 @@ def write_yolo(
 def _numbered_classes(objects: pd.DataFrame) -> dict[int, str]:
     """The categories by their numbers, where they are numbers; empty where they are text."""
     given = [one for one in objects["category"].unique().tolist() if not pd.isna(one)] if "category" in objects else []
-    numbers = [one for one in given if isinstance(one, Real) and not isinstance(one, bool)]
+    numbers: list[Any] = [one for one in given if isinstance(one, Real) and not isinstance(one, bool)]
     if not numbers:
         return {}
     wrong = [one for one in given if one not in numbers]
-    wrong += [one for one in numbers if one < 0 or one != np.floor(one) or one > schema.LARGEST_EXACT_INTEGER]
+    wrong += [one for one in numbers if one < 0 or one % 1 != 0 or one > schema.LARGEST_EXACT_INTEGER]
     if wrong:
         needed = "text, or whole numbers from 0 on, are needed as classes"
         raise InputError(f"annotations: column category: some are {wrong[0]!r:.40}; {needed}")

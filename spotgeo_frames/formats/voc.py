@@ -4,8 +4,9 @@
 `occluded`, `difficult` and `<bndbox>` with xmin, ymin, xmax, ymax (px). The source is the documentation of the VOC
 development kit (http://host.robots.ox.ac.uk/pascal/VOC/voc2012, VOCdevkit_doc.pdf).
 
-The last pixel counts: a box from 10 to 19 is 10 px wide. The challenge numbers pixels from 1, other tools from 0;
-coordinates stay as they are. Objects that are `difficult` are ignored by the challenge's evaluation.
+xmax and ymax are the last pixels inside the box: one from 10 to 19 is 10 px wide. The challenge numbers pixels from 1,
+other tools from 0; coordinates stay as they are. Objects that are `difficult` are ignored by the challenge's
+evaluation.
 
 Parts of objects (`<part>`: heads, hands, feet), actions and points are not read.
 """
