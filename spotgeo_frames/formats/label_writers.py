@@ -274,7 +274,7 @@ def _kitti_types(objects: pd.DataFrame) -> list[str]:
     is_crowd, is_ignored = _marks(objects)
     named = _texts(objects, "category")
     of_category = is_crowd & np.array([name not in (None, DONT_CARE) for name in named], bool)
-    what = "a crowd of a category, which KITTI cannot tell; make it null for a DontCare region, or leave them out"
+    what = "a crowd with a category, which KITTI cannot tell; make that null (DontCare), or leave them out"
     problems = _untold(objects, of_category, "crowd", what)
     what = "ignored, which KITTI cannot tell; leave them out, or make them crowds without a category"
     check_none(problems + _untold(objects, is_ignored, "ignore", what))
