@@ -7,6 +7,7 @@ and returns a table of objects, or Annotations.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
@@ -159,8 +160,8 @@ def read(
 
     Raises
     ------
-    InputError: nothing tells the format, the format needs more than one path (YOLO's labels do not tell the sizes of
-        images, COCO's results need the annotations), or the reader cannot accept the file.
+    InputError: the path is none, nothing tells the format, the format needs more than one path (YOLO's labels do not
+        tell the sizes of images, COCO's results need the annotations), or the reader cannot accept the file.
     ValueError: no such kind of table.
 
     Examples
@@ -171,6 +172,8 @@ def read(
     300
     """
     kind = table_kinds.check_kind(table)
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"read: path is {path!r:.60}; the path or the address of a file or a folder is needed")
     storage = Storage(storage_options, filesystem)
     with addresses.local_copy(path, storage) as copy:
         found = _format_or_problem(copy.path)

@@ -1,5 +1,7 @@
 """What readers of boxes share: the files of a folder, an archive or a path; columns; the tables that are made of them.
 
+And what writers of tracks share: that a table has identities.
+
 Readers gather plain lists, and the tables are made at once, since pandas takes a while for each row and each column
 that is added to a table. Every text that comes from a file is cut before it gets into a message.
 """
@@ -17,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from ..support import InputError, arrays, check_none, is_text, pandas_tables, reading
-from ..tables import Annotations, checks, schema
+from ..tables import Annotations, checks, messages, other_words, schema
 from .documents import MOST_PROBLEMS
 from .sequence_files import File
 
@@ -237,3 +239,16 @@ def checked(objects: pd.DataFrame, frames: pd.DataFrame | None, name: str) -> An
     if frames is not None:
         checks.check_frames(frames, f"{name}: frames")
     return Annotations(objects, frames)
+
+
+def without_identities(objects: pd.DataFrame) -> list[str]:
+    """The problem of a checked table whose rows were numbered because it has no column `object`, so they are no tracks.
+
+    The sentence is that of `track`.
+    """
+    if not objects.attrs.get(schema.NUMBERED):
+        return []
+    names = [name for name in map(str, objects) if name != "object"]
+    why = "tracks need a number or a name that follows an object from frame to frame"
+    hint = other_words.way_out(f"{why}; there are {messages.listed(names)}", names)
+    return [messages.missing("annotations", "object", names, hint)]

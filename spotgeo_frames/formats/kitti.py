@@ -110,11 +110,12 @@ def read_kitti(
     from 1 in the order of the file, or the track's id), `x`, `y` (top left), `w`, `h` (px), `category` (the type),
     `truncated` (a share, or of videos 0 to 2), `occluded` (0 to 3), `alpha`, `rotation_y` (rad), `height_3d`,
     `width_3d`, `length_3d` (m), `location_x`, `location_y`, `location_z` (m, in the camera's coordinates), `score` if
-    lines have one. Where the file says that a value is not known, such as -1, it is null; columns without any value are
-    left out. Without a score there is `crowd` (bool), which is true for DontCare regions; their category is null, and
-    as objects of videos they are -1, -2 and so on. The frames are the images, a file each. Label files of videos do not
-    tell how long these are; where the folder right above label_02 is given and has evaluate_tracking.seqmap.*, as the
-    benchmark has it, the frames are those listed there, otherwise None.
+    lines have one. Where the file says that a value is not known, such as -1, it is null, and so are the values of
+    DontCare regions but for their boxes; columns without any value are left out. Without a score there is `crowd`
+    (bool), which is true for DontCare regions; their category is null, and as objects of videos they are -1, -2 and so
+    on. The frames are the images, a file each. Label files of videos do not tell how long these are; where the folder
+    right above label_02 is given and has evaluate_tracking.seqmap.*, as the benchmark has it, the frames are those
+    listed there, otherwise None.
 
     The benchmark also ignores objects by their size and state, for example at its level "moderate"
     `ignore = (h < 25) | (occluded > 1) | (truncated > 0.3)`.
@@ -196,7 +197,9 @@ def _annotations(files: Sequence[File], read: Sequence[Lines], is_video: bool, n
     uncared = np.array([text == DONT_CARE for text in types], bool)
     has_score = n_fields > (N_TRACKED if is_video else N_OBJECT)
     corners = numbers[:, CORNERS]
-    others = {column: _known(numbers[:, place], UNKNOWN[column]) for column, place in PLACES.items()}
+    # Nothing is known of regions; files of videos end them in -1000 -1000 -1000 -10 -1 -1 -1, in no order of columns.
+    told = np.where(uncared[:, None], np.nan, numbers)
+    others = {column: _known(told[:, place], UNKNOWN[column]) for column, place in PLACES.items()}
     objects = object_table(
         names,
         sequence,

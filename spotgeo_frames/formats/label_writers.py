@@ -7,6 +7,7 @@ A form that cannot tell what a table has, such as a crowd in YOLO's lines, is re
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -14,8 +15,10 @@ import msgspec
 import numpy as np
 import pandas as pd
 
+from ..matching import crowds
 from ..support import InputError, addresses, check_none, documents, is_file_name, pandas_tables, reading, writing
-from ..tables import Annotations, Table, as_annotations, checks, messages, schema
+from ..tables import Annotations, Table, as_annotations, checks, columns_of, messages, provenance, schema
+from .box_tables import without_identities
 from .class_names import Names, class_names
 from .coco import Category, category_names
 from .documents import Id
@@ -89,10 +92,11 @@ def write_coco_results(
     if categories is None or "category" not in objects:
         what = "categories" if "category" in objects else "the column category"
         raise InputError(f"write_coco_results: {what} is missing; give truth_path=, or categories= with their ids")
-    check_none(_unknown(objects["category"].tolist(), categories, "category"))
+    numbers = _category_ids(categories)
+    check_none(_unknown(objects["category"].tolist(), numbers, "category"))
     rows = zip(
         ids,
-        [categories[one] for one in objects["category"].tolist()],
+        [numbers[one] for one in objects["category"].tolist()],
         objects[schema.BOX].to_numpy().tolist(),
         objects["score"].astype(np.float64).tolist(),
         strict=True,
@@ -105,6 +109,17 @@ def _truth(path: str | Path) -> _Truth:
     """The images and categories of COCO's annotations."""
     with addresses.local_copy(path) as copy:
         return documents.decode(reading.read_bytes(copy.path), _Truth, str(copy.path))
+
+
+def _category_ids(categories: Any) -> dict[Any, int]:
+    """The ids of categories as integers of Python, which JSON takes; raises InputError where they are none."""
+    place = "write_coco_results: categories"
+    if not isinstance(categories, Mapping):
+        raise InputError(f"{place} is of type {type(categories).__name__}; a dict from names to ids is needed")
+    for name, one in categories.items():
+        if isinstance(one, bool) or not isinstance(one, Integral) or abs(int(one)) > schema.LARGEST_EXACT_INTEGER:
+            raise InputError(f"{place}: {name!r:.30}: {one!r:.30}: a whole number is needed, the id of the category")
+    return {name: int(one) for name, one in categories.items()}
 
 
 def _image_ids(sequences: Sequence[Any], images: Sequence[_Image]) -> list[Any]:
@@ -160,6 +175,22 @@ def _texts(objects: pd.DataFrame, column: str) -> list[str | None]:
     return [None if pd.isna(value) else str(value) for value in values]
 
 
+def _marks(objects: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Which objects are crowds, and which others are ignored, as a match reads these marks."""
+    columns = columns_of(objects)
+    provenance.name_source(columns, "annotations")
+    is_crowd, is_ignored = (np.zeros(len(objects), bool) if of is None else of for of in crowds.marks(columns))
+    return is_crowd, is_ignored
+
+
+def _untold(objects: pd.DataFrame, wrong: np.ndarray, column: str, what: str) -> list[str]:
+    """The problem of the marked rows, of which a form cannot tell what `column` says; `what` has the remedy, too."""
+    if not wrong.any():
+        return []
+    keys = messages.first_keys(objects, wrong, schema.OBJECT_KEY)
+    return [f"annotations: column {column}: {messages.counted(int(wrong.sum()), 'row')} {what}: {keys}"]
+
+
 def _named_frames(
     objects: pd.DataFrame, frames: pd.DataFrame | None, videos: bool
 ) -> tuple[list[tuple[str, int]], np.ndarray]:
@@ -190,8 +221,8 @@ def write_kitti(annotations: Annotations | Table, folder: str | Path, tracking: 
     ----------
     annotations
         Boxes with `category`. Columns such as `truncated`, `occluded` and `alpha`, as `read_kitti` gives them, are
-        written where there are any, and KITTI's own values for what is not known otherwise. A crowd without a category
-        becomes a DontCare region. Predictions have `score`.
+        written; columns that are missing get KITTI's values for unknown (-1, -10, -1000). A crowd without a category
+        becomes a DontCare region; one with a category is refused, as are ignored objects. Predictions have `score`.
     folder
         The folder, or the .zip if its name ends so.
     tracking
@@ -200,9 +231,9 @@ def write_kitti(annotations: Annotations | Table, folder: str | Path, tracking: 
 
     Raises
     ------
-    InputError: the table is not right or has no boxes, a category is null or has blanks in it, track ids are no
-        integers, a sequence has several frames though `tracking` is false, or cannot be a file's name, or nothing can
-        be written there.
+    InputError: the table is not right or has no boxes, a category is null or has blanks in it, a crowd has a category,
+        an object is ignored, track ids are missing or no integers, a sequence has several frames though `tracking` is
+        false, or cannot be a file's name, or nothing can be written there.
 
     Examples
     --------
@@ -218,6 +249,8 @@ def write_kitti(annotations: Annotations | Table, folder: str | Path, tracking: 
     objects, frames = _boxes(annotations, "KITTI's label files")
     keys, position = _named_frames(objects, frames, tracking)
     categories = _kitti_types(objects)
+    if tracking:
+        check_none(without_identities(objects))
     if tracking and objects["object"].dtype != np.int64:
         raise InputError("annotations: column object is of type str; track ids of KITTI are integers")
     others = [_kitti_values(objects, name, unknown) for name, unknown in UNKNOWN.items()]
@@ -238,9 +271,14 @@ def _kitti_types(objects: pd.DataFrame) -> list[str]:
     """The type of each object; of a crowd without a category DontCare."""
     if "category" not in objects:
         raise InputError("annotations: column category is missing; KITTI's label files begin with it")
-    crowd = objects["crowd"].to_numpy(bool) if "crowd" in objects else np.zeros(len(objects), bool)
+    is_crowd, is_ignored = _marks(objects)
     named = _texts(objects, "category")
-    types = [DONT_CARE if name is None and of else name for name, of in zip(named, crowd, strict=True)]
+    of_category = is_crowd & np.array([name not in (None, DONT_CARE) for name in named], bool)
+    what = "a crowd with a category, which KITTI cannot tell; make that null (DontCare), or leave them out"
+    problems = _untold(objects, of_category, "crowd", what)
+    what = "ignored, which KITTI cannot tell; leave them out, or make them crowds without a category"
+    check_none(problems + _untold(objects, is_ignored, "ignore", what))
+    types = [DONT_CARE if name is None and of else name for name, of in zip(named, is_crowd, strict=True)]
     wrong = np.array([name is None or name.split() != [name] for name in types], bool)
     if wrong.any():
         keys = messages.first_keys(objects, wrong, schema.OBJECT_KEY)
@@ -298,7 +336,8 @@ def write_yolo(
         The folder, or the .zip if its name ends so. Its classes.txt has the names of the classes.
     names
         The names of the classes: a list, a dict from numbers to names, or the path of data.yaml (which needs the extra
-        `yolo`) or of a text file with a name a line. By default the categories that occur, in their order.
+        `yolo`) or of a text file with a name a line. By default the categories that occur, in their order; where these
+        are whole numbers, they are the numbers of classes, and there is no classes.txt.
     image_size
         The width and height (px) of all images, where the frames table does not tell them by `width` and `height`.
     videos
@@ -309,9 +348,9 @@ def write_yolo(
 
     Raises
     ------
-    InputError: the table is not right or has no boxes, the size of an image is not known, a category has no name, is
-        null or is a crowd, identities are no integers, a sequence has several frames though `videos` is false, or
-        cannot be a file's name, or nothing can be written there.
+    InputError: the table is not right or has no boxes, the size of an image is not known, a category has no name or is
+        null, an object is a crowd or ignored, identities are missing or no integers, a sequence has several frames
+        though `videos` is false, or cannot be a file's name, or nothing can be written there.
 
     Examples
     --------
@@ -324,7 +363,12 @@ def write_yolo(
     """
     objects, frames = _boxes(annotations, "YOLO's label files")
     keys, position = _named_frames(objects, frames, videos)
-    by_number = class_names(names, "write_yolo") or _occurring(objects)
+    given = class_names(names, "write_yolo")
+    numbered = {} if given else _numbered_classes(objects)
+    by_number = given or numbered or _occurring(objects)
+    place = "write_yolo: names" if given else "annotations: column category"
+    wrong = [name for name in by_number.values() if name.splitlines() != [name] or not name.strip()]
+    check_none([f"{place}: {name!r:.40} is no line of text, as the name of a class has to be" for name in wrong[:1]])
     sizes = _sizes(keys, frames, image_size)
     pairs = np.array([size[:2] for size in sizes], np.float64).reshape(-1, 2)[position]
     x, y, w, h = objects[schema.BOX].to_numpy().T
@@ -335,6 +379,7 @@ def write_yolo(
         checks.check_scores(objects, "annotations", "write_yolo")
         columns.append(objects["score"].to_numpy(np.float64))
     if identities:
+        check_none(without_identities(objects))
         if objects["object"].dtype != np.int64 or (objects["object"] < 0).any():
             raise InputError("annotations: column object: integers from 0 on are needed for identities")
         columns.append(objects["object"].to_numpy())
@@ -344,9 +389,23 @@ def write_yolo(
             f"annotations: sequence {NAMES_FILE.removesuffix('.txt')!r} would have the name of {NAMES_FILE}"
         )
     _write_lines(files, position, columns, folder)
-    if [*by_number] == [*range(len(by_number))] and Path(folder).suffix.lower() != ".zip":
+    if not numbered and [*by_number] == [*range(len(by_number))] and Path(folder).suffix.lower() != ".zip":
         text = "".join(f"{name}\n" for name in by_number.values())
         writing.write_files({NAMES_FILE: text.encode()}, Path(folder))
+
+
+def _numbered_classes(objects: pd.DataFrame) -> dict[int, str]:
+    """The categories by their numbers, where they are numbers; empty where they are text."""
+    given = [one for one in objects["category"].unique().tolist() if not pd.isna(one)] if "category" in objects else []
+    numbers: list[Any] = [one for one in given if isinstance(one, Real) and not isinstance(one, bool)]
+    if not numbers:
+        return {}
+    wrong = [one for one in given if one not in numbers]
+    wrong += [one for one in numbers if one < 0 or one % 1 != 0 or one > schema.LARGEST_EXACT_INTEGER]
+    if wrong:
+        needed = "text, or whole numbers from 0 on, are needed as classes"
+        raise InputError(f"annotations: column category: some are {wrong[0]!r:.40}; {needed}")
+    return {int(one): str(one) for one in sorted(numbers)}
 
 
 def _occurring(objects: pd.DataFrame) -> dict[int, str]:
@@ -358,9 +417,10 @@ def _occurring(objects: pd.DataFrame) -> dict[int, str]:
 
 def _yolo_classes(objects: pd.DataFrame, names: Mapping[int, str]) -> list[int]:
     """The number of each object's class."""
-    if "crowd" in objects and objects["crowd"].to_numpy(bool).any():
-        n_crowds = int(objects["crowd"].to_numpy(bool).sum())
-        raise InputError(f"annotations: {messages.counted(n_crowds, 'row')} a crowd, which YOLO's lines cannot tell")
+    is_crowd, is_ignored = _marks(objects)
+    problems = _untold(objects, is_crowd, "crowd", "a crowd, which YOLO's lines cannot tell; leave them out")
+    problems += _untold(objects, is_ignored, "ignore", "ignored, which YOLO's lines cannot tell; leave them out")
+    check_none(problems)
     by_name = {name: number for number, name in names.items()}
     named = _texts(objects, "category") if "category" in objects else [None] * len(objects)
     wrong = [name for name in dict.fromkeys(named) if name not in by_name]

@@ -239,8 +239,8 @@ def write_motchallenge(annotations: Annotations | Table, folder: str | Path, *, 
     an archive of SEQUENCE.txt for both. Every sequence of the frames table has a file, be it empty. Floats are written
     as short as they can be to be read back as they are.
 
-    Raises InputError where the table is not right, frames are below 1, identities are not integers, a sequence's name
-    cannot be that of a file, or nothing can be written there.
+    Raises InputError where the table is not right, frames are below 1, identities are missing or no integers, a
+    sequence's name cannot be that of a file, or nothing can be written there.
 
     Examples
     --------
@@ -256,6 +256,7 @@ def write_motchallenge(annotations: Annotations | Table, folder: str | Path, *, 
     import pandas as pd
 
     from ..support import pandas_tables
+    from .box_tables import without_identities
 
     folder = Path(folder)
     objects, frames, _ = as_annotations(annotations, "annotations")
@@ -271,6 +272,7 @@ def write_motchallenge(annotations: Annotations | Table, folder: str | Path, *, 
     problems += [f"annotations: sequence {name!r} cannot be a file's name" for name in unnamable]
     problems += [f"annotations: sequence {name}: frames count from 1" for name in last.index[last["min"] < 1]]
     problems += [] if len(last) else ["annotations: there are no sequences"]
+    problems += without_identities(objects)
     if objects["object"].dtype != np.int64:
         problems.append("annotations: column object is of type str; the format knows integers only")
     elif objects["object"].abs().max() >= schema.LARGEST_EXACT_INTEGER:

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..support import InputError, Storage, addresses, pandas_tables, reading
-from ..tables import Annotations, Table, TableKind, checks, provenance, table_kinds
+from ..support import InputError, Storage, addresses, check_none, pandas_tables, reading
+from ..tables import Annotations, Table, TableKind, checks, messages, provenance, schema, table_kinds
 from .box_tables import NUMBER, ONE_FRAME, Problems, checked, numbered, shown
 from .yolo import checked_size, sizes_of
 from .yolo_files import Sizes, image_sizes
@@ -97,8 +97,9 @@ def read_open_images(
     Raises
     ------
     InputError: the file is no such CSV, columns are missing, an image is not known, a class has no name, a number is
-        none, not finite or no share of an image, a size is negative, or a mark is none of 1, 0 and -1. Every problem
-        names its file and row, counted from 1 below the names of the columns.
+        none, not finite or no share of an image, a size is negative, a mark is none of 1, 0 and -1, or `frames` has
+        frames other than 1. Every problem of the file names its file and row, counted from 1 below the names of the
+        columns.
     ImportError: Pillow is needed and missing.
     ValueError: no such kind of table.
 
@@ -141,10 +142,22 @@ def _sizes(
             raise InputError("read_open_images: images tell sizes and frames; leave out image_size and frames")
         found = image_sizes(Path(images).expanduser(), False, "read_open_images")
         return {name: size for (name, _), size in found.items()}
+    if frames is not None:
+        check_none(_other_frames(frames))
     size = None if image_size is None else checked_size(image_size, "read_open_images: image_size")
     if frames is None:
         return size
     return {name: of for (name, _), of in sizes_of(frames, size, "read_open_images").items()}
+
+
+def _other_frames(frames: pd.DataFrame) -> list[str]:
+    """The problem of frames other than the one that each image has."""
+    other = frames["frame"].to_numpy() != ONE_FRAME
+    if not other.any():
+        return []
+    keys = messages.first_keys(frames, other, schema.FRAME_KEY)
+    counted = messages.counted(int(other.sum()), "row")
+    return [f"read_open_images: frames: {counted} of other frames than {ONE_FRAME}, and an image has only that: {keys}"]
 
 
 def _class_names(names: str | Path | Mapping[str, str] | None) -> Mapping[str, str] | None:

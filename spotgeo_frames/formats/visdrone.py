@@ -273,9 +273,10 @@ def read_uavdt(
     Returns
     -------
     Annotations: `sequence` (string), `frame` (from 1), `object` (the target's id), `x`, `y` (top left), `w`, `h` (px),
-    `category` (car, truck or bus; without SEQUENCE_gt_whole.txt null), `crowd` (bool: an ignored region, whose category
-    is null and whose object is -1, -2 and so on), `out_of_view` (1 no, 2 medium, 3 small part) and `occlusion` (1 none,
-    2 large, 3 medium, 4 small), null where not known. No frames, because the files do not tell how long videos are.
+    `category` (car, truck or bus; null in sequences without SEQUENCE_gt_whole.txt, and left out where none has it),
+    `crowd` (bool: an ignored region, whose category is null and whose object is -1, -2 and so on), `out_of_view` (1 no,
+    2 medium, 3 small part) and `occlusion` (1 none, 2 large, 3 medium, 4 small), null where not known. No frames,
+    because the files do not tell how long videos are.
 
     Raises
     ------
@@ -347,15 +348,14 @@ def _uavdt(files: Sequence[File], read: Sequence[Lines], name: str) -> Annotatio
         states[state] = _known(found)
     checks.keys(sequence, keys, ~region)
     checks.problems.check()
+    names_of = [UAVDT_CATEGORIES[int(code)] if known else None for code, known in zip(category, whole, strict=True)]
     objects = object_table(
         names,
         sequence,
         keys[:, 0],
         boxes,
         identity=_identities(sequence, keys, region),
-        category=category_column(
-            [UAVDT_CATEGORIES[int(code)] if known else None for code, known in zip(category, whole, strict=True)]
-        ),
+        category=category_column(names_of) if any(part == "_whole" for _, part in told) else None,
         crowd=region,
         **states,
     )

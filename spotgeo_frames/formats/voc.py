@@ -4,8 +4,9 @@
 `occluded`, `difficult` and `<bndbox>` with xmin, ymin, xmax, ymax (px). The source is the documentation of the VOC
 development kit (http://host.robots.ox.ac.uk/pascal/VOC/voc2012, VOCdevkit_doc.pdf).
 
-The last pixel counts: a box from 10 to 19 is 10 px wide. The challenge numbers pixels from 1, other tools from 0;
-coordinates stay as they are. Objects that are `difficult` are ignored by the challenge's evaluation.
+xmax and ymax are the last pixels inside the box: one from 10 to 19 is 10 px wide. The challenge numbers pixels from 1,
+other tools from 0; coordinates stay as they are. Objects that are `difficult` are ignored by the challenge's
+evaluation.
 
 Parts of objects (`<part>`: heads, hands, feet), actions and points are not read.
 """
@@ -41,8 +42,14 @@ FLAGS = {"0": False, "1": True, "false": False, "true": True}
 # What an object has instead of <bndbox> where it is no upright box.
 OTHER_SHAPES = ("robndbox", "polygon", "mask", "cuboid")
 
+# The marks of an object, which tools also write as attributes.
+MARKS = ("difficult", "truncated", "occluded")
+
 # What of an object is no attribute.
-OWN = ("name", "difficult", "truncated", "occluded", "bndbox", *OTHER_SHAPES)
+OWN = ("name", *MARKS, "bndbox", *OTHER_SHAPES, *CORNERS)
+
+# By how much CVAT says that a box is turned, in degrees; all that it writes have it.
+TURN = "rotation"
 
 
 class Document:
@@ -55,13 +62,19 @@ class Document:
     head
         The texts of `filename`, `width` and `height`, if the file has them.
     objects
-        The texts in each object, by the names of their elements; corners have their own, attributes of CVAT theirs.
+        The texts right in each object, by the names of their elements.
+    corners
+        Those of each object's <bndbox>.
+    attributes
+        The attributes that CVAT writes for each object, by their names.
     """
 
     def __init__(self, name: str, problems: Problems):
         self.name = name
         self.head: dict[str, str] = {}
         self.objects: list[dict[str, str]] = []
+        self.corners: list[dict[str, str]] = []
+        self.attributes: list[dict[str, str]] = []
         self.lines: list[int] = []
         self._problems = problems
         self._attribute = ""
@@ -73,7 +86,8 @@ class Document:
                 what = f"begins with <{root[:30]}>; XML of Pascal VOC begins with <annotation>"
                 raise InputError(f"{self.name}, line {element.line}: {what}")
             case ("annotation", "object"):
-                self.objects.append({})
+                for texts in (self.objects, self.corners, self.attributes):
+                    texts.append({})
                 self.lines.append(element.line)
             case ("annotation", "object", shape) if shape in OTHER_SHAPES:
                 what = f"<{shape}> is no upright box; only <bndbox> is read"
@@ -87,25 +101,25 @@ class Document:
             case ("annotation", "size", ("width" | "height") as side):
                 self.head[side] = text
             case ("annotation", "object", "bndbox", corner) if corner in CORNERS:
-                self.objects[-1].setdefault(corner, text)
+                self.corners[-1].setdefault(corner, text)
             case ("annotation", "object", "attributes", "attribute", "name"):
                 self._attribute = text.strip()
             case ("annotation", "object", "attributes", "attribute", "value") if self._attribute:
-                self.objects[-1].setdefault(self._attribute, text.strip())
+                self.attributes[-1].setdefault(self._attribute, text.strip())
             case ("annotation", "object", name) if text.strip():
                 self.objects[-1].setdefault(name, text.strip())
 
     def boxes(self, last_pixel: bool) -> list[tuple[float, ...]]:
         """Left, top, width and height of each object; notes what is wrong with the objects."""
         boxes: list[tuple[float, ...]] = []
-        for given, line in zip(self.objects, self.lines, strict=True):
+        for given, texts, line in zip(self.objects, self.corners, self.lines, strict=True):
             place = f"{self.name}, line {line}"
             if not given.get("name"):
                 self._problems.add(place, "an object has no <name>, its category")
-            corners = [number(given.get(corner)) for corner in CORNERS]
+            corners = [number(texts.get(corner)) for corner in CORNERS]
             wrong = [corner for corner, value in zip(CORNERS, corners, strict=True) if value is None]
             if wrong and not any(shape in given for shape in OTHER_SHAPES):
-                found = shown(given.get(wrong[0]))
+                found = shown(texts.get(wrong[0]))
                 self._problems.add(place, f"{wrong[0]} is {found}; a finite number is needed, of a size of pictures")
             left, top, right, bottom = (value or 0.0 for value in corners)
             box = (left, top, right - left + last_pixel, bottom - top + last_pixel)
@@ -117,11 +131,24 @@ class Document:
 
     def flags(self, name: str) -> list[bool | None]:
         """A mark of each object; None where it has none, or says that it is not specified."""
-        values = [given.get(name, "").lower() for given in self.objects]
+        given = zip(self.objects, self.attributes, strict=True)
+        values = [(own.get(name) or added.get(name, "")).lower() for own, added in given]
         for value, line in zip(values, self.lines, strict=True):
             if value not in FLAGS and value not in ("", "unspecified", "-1"):
                 self._problems.add(f"{self.name}, line {line}", f"{name} is {shown(value)}; 0 or 1 is needed")
         return [FLAGS.get(value) for value in values]
+
+    def others(self) -> list[dict[str, str]]:
+        """All else that is told of each object; notes boxes that are turned."""
+        others = []
+        for given, added, line in zip(self.objects, self.attributes, self.lines, strict=True):
+            texts = {name: text for name, text in added.items() if name not in MARKS}
+            texts |= {name: text for name, text in given.items() if name not in OWN}
+            turn = texts.pop(TURN, "")
+            if turn and number(turn) != 0:
+                self._problems.add(f"{self.name}, line {line}", f"{TURN} is {shown(turn)}; turned boxes are not read")
+            others.append(texts)
+        return others
 
 
 def read_voc(
@@ -154,13 +181,14 @@ def read_voc(
     without the ending; its frame is 1. `object` numbers the objects from 1 in the order of the file. `x`, `y` (top
     left, as in the file), `w`, `h` (px), `category` (the name), `ignore` (bool: difficult), `truncated` and `occluded`
     (bool, null where the file does not tell) if any object has them, and a column for each other attribute, such as
-    `pose` (text). The frames are the images, with `width`, `height` (px) and `file_name` if the files tell.
+    `pose` (text), but for `rotation`, which CVAT writes and has to be 0. The frames are the images, with `width`,
+    `height` (px) and `file_name` if the files tell.
 
     Raises
     ------
     InputError: there are no files, one is no whole XML or is of another form, an object has no name or is no upright
-        box, a number is none, is not finite or too large, a size is negative, or a mark is neither 0 nor 1. Every
-        problem names its file and line.
+        box or a turned one, a number is none, is not finite or too large, a size is negative, or a mark is neither 0
+        nor 1. Every problem names its file and line.
     ValueError: no such kind of table.
 
     Examples
@@ -203,14 +231,11 @@ def _annotations(
 ) -> Annotations:
     """The tables of all files; raises InputError with the problems of all."""
     boxes = [box for document in read for box in document.boxes(last_pixel)]
-    flags = {
-        name: [value for document in read for value in document.flags(name)]
-        for name in ("difficult", "truncated", "occluded")
-    }
+    flags = {name: [value for document in read for value in document.flags(name)] for name in MARKS}
+    others = [texts for document in read for texts in document.others()]
     sizes = {side: [_size(document, side, problems) for document in read] for side in ("width", "height")}
     problems.check()
     objects = [given for document in read for given in document.objects]
-    others = [{name: value for name, value in given.items() if name not in (*OWN, *CORNERS)} for given in objects]
     marks = [
         {name: flags[name][row] for name in ("truncated", "occluded") if flags[name][row] is not None}
         for row in range(len(objects))
@@ -223,7 +248,7 @@ def _annotations(
         category=category_column([given["name"] for given in objects]),
         ignore=np.array([bool(value) for value in flags["difficult"]], bool),
         **attribute_columns(marks, (), path),
-        **attribute_columns(others, ("truncated", "occluded"), path),
+        **attribute_columns(others, OWN, path),
     )
     file_names = [document.head.get("file_name") or None for document in read]
     frames = image_table(names, **{side: np.array(of, np.float64) for side, of in sizes.items()}, file_name=file_names)

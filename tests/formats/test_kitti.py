@@ -83,6 +83,20 @@ def test_tracks_of_videos(tmp_path: Path) -> None:
     assert (len(forced.objects), forced.frames) == (0, None)
 
 
+def test_nothing_is_known_of_regions(tmp_path: Path) -> None:
+    """The tracking benchmark's own files end them in -1000 -1000 -1000 -10 -1 -1 -1, in no order of columns."""
+    region = "DontCare -1 -1 -10 219.31 188.49 245.50 218.56 -1000 -1000 -1000 -10 -1 -1 -1"
+    videos = sf.read_kitti(folder_of(tmp_path / "a", **{"0000": f"0 -1 {region}\n0 0 {CAR}\n"})).objects
+    images = sf.read_kitti(folder_of(tmp_path / "b", **{"0000": f"{region}\n{CAR}\n"})).objects
+    for objects in (videos, images):
+        others = objects.columns.difference(["sequence", "frame", "object", "x", "y", "w", "h", "category", "crowd"])
+        assert len(others) == 10
+        assert objects.loc[objects["crowd"], others].isna().all(axis=None)
+        assert objects.loc[~objects["crowd"], others].notna().all(axis=None)
+    alone = sf.read_kitti(folder_of(tmp_path / "c", **{"0000": f"0 -1 {region}\n"})).objects
+    assert list(alone) == ["sequence", "frame", "object", "x", "y", "w", "h", "category", "crowd"]
+
+
 def test_tracks_are_those_that_trackeval_reads(tmp_path: Path) -> None:
     config = {"GT_FOLDER": str(tracks(tmp_path)), "TRACKERS_FOLDER": str(tmp_path), "PRINT_CONFIG": False}
     folder_of(tmp_path / "mine" / "data", **{"0000": f"1 7 {FOUND.format(0.5)}", "0001": f"0 8 {FOUND.format(-3)}"})

@@ -2,6 +2,7 @@
 
 import json
 import zipfile
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -110,6 +111,19 @@ def test_what_results_of_coco_cannot_be(tmp_path: Path) -> None:
     assert not path.exists()
 
 
+def test_ids_of_categories_in_results_of_coco(tmp_path: Path) -> None:
+    path = tmp_path / "r.json"
+    given = boxes(1, score=1.0)
+    sf.write_coco_results(given, path, categories={"car": np.int64(7)})  # type: ignore[dict-item]
+    assert json.loads(path.read_text())[0]["category_id"] == 7
+    path.unlink()
+    ids: list[Any] = ["7", 2.5, None, True, 1 << 99, "x" * 10_000]
+    for wrong in (["car"], "car", 5, *({"car": one} for one in ids)):
+        with refused("write_coco_results: categories"):
+            sf.write_coco_results(given, path, categories=wrong)
+    assert not path.exists()
+
+
 def test_kitti_of_images(tmp_path: Path) -> None:
     table = boxes(1, occluded=2.0, truncated=np.nan, location_x=-1.25, sequence="000007")
     crowd = boxes(1, crowd=True, category=None, object=9, sequence="000007")
@@ -175,6 +189,42 @@ def test_what_kitti_cannot_tell(tmp_path: Path) -> None:
     assert not (tmp_path / "a").exists()
 
 
+def write_kitti(table: pd.DataFrame, folder: Path) -> None:
+    sf.write_kitti(table, folder, tracking=True)
+
+
+def write_yolo(table: pd.DataFrame, folder: Path) -> None:
+    sf.write_yolo(table, folder, image_size=(100, 100), videos=True)
+
+
+@pytest.mark.parametrize("write", [write_kitti, write_yolo])
+def test_marks_that_label_files_cannot_tell(tmp_path: Path, write: Callable[[pd.DataFrame, Path], None]) -> None:
+    some = [True, False, True]
+    for mark in ("crowd", "ignore"):
+        for values in (some, np.array(some, float), pd.array(some, "boolean"), np.array(some, object)):
+            with refused((f"annotations: column {mark}", "2 rows", "sequence a, frame 1, object 0")):
+                write(boxes(**{mark: values}), tmp_path / "a")
+        for wrong in ("no", None, 2):
+            with refused((f"annotations: column {mark}", "3 rows")):
+                write(boxes(**{mark: wrong}), tmp_path / "a")
+        with refused((f"annotations: column {mark}", "1 row")):
+            write(boxes(**{mark: pd.array([False, None, False], "boolean")}), tmp_path / "a")
+        assert not (tmp_path / "a").exists()
+        write(boxes(**{mark: pd.array([False] * 3, "boolean")}), tmp_path / mark)
+    assert (tmp_path / "crowd").exists()
+    with refused("annotations: column crowd", "annotations: column ignore"):
+        write(boxes(crowd=[True, False, False], ignore=some), tmp_path / "a")
+
+
+def test_crowds_of_kitti_are_regions_whatever_marks_they_are_of(tmp_path: Path) -> None:
+    """Whether a crowd is ignored is no matter, so that may be null."""
+    crowd = boxes(2, crowd=pd.array([True, False], "boolean"), category=[None, "Car"], ignore=[None, False])
+    sf.write_kitti(crowd, tmp_path, tracking=True)
+    assert sf.read_kitti(tmp_path).objects["crowd"].tolist() == [True, False]
+    sf.write_kitti(crowd.assign(category=["DontCare", "Car"]), tmp_path, tracking=True)
+    assert sf.read_kitti(tmp_path).objects["crowd"].tolist() == [True, False]
+
+
 @pytest.mark.parametrize("identities", [False, True])
 def test_yolo_of_videos(tmp_path: Path, identities: bool) -> None:
     frames = pd.DataFrame({"sequence": "a", "frame": [1, 2, 3, 4], "width": 640.0, "height": [480.0, 360, 480, 480]})
@@ -199,13 +249,56 @@ def test_yolo_of_images(tmp_path: Path) -> None:
     assert not (tmp_path / "b" / "classes.txt").exists()
 
 
+@pytest.mark.parametrize("kind", ["int64", "Int64", "category", "float64", "object"])
+def test_classes_that_are_numbers_stay_the_same_in_yolo(tmp_path: Path, kind: str) -> None:
+    given = boxes(category=pd.Series([3, 7, 3]).astype(kind))
+    write_yolo(given, tmp_path)
+    again = sf.read_yolo(tmp_path, image_size=(100, 100), videos=True)
+    assert again.objects["category"].tolist() == [3, 7, 3]
+    assert not (tmp_path / "classes.txt").exists()
+    sf.write_yolo(boxes(1, category=0), tmp_path / "b", image_size=(100, 100))
+    assert [file.name for file in (tmp_path / "b").iterdir()] == ["a.txt"]
+
+
+def test_classes_that_yolo_cannot_have(tmp_path: Path) -> None:
+    for values in ([-1, 3, 3], [2.5, 3, 3], [1e300, 3, 3], np.array([3, "car", "car"], object)):
+        with refused("annotations: column category"):
+            write_yolo(boxes(category=values), tmp_path / "a")
+    with refused(("annotations: category", "names")):
+        write_yolo(boxes(category=pd.array([3, None, 3], "Int64")), tmp_path / "a")
+    for name in ("a\nb", "car\n", "a\u2028b", "", " "):
+        with refused("annotations: column category"):
+            write_yolo(boxes(category=name), tmp_path / "a")
+        with refused("write_yolo: names"):
+            sf.write_yolo(boxes(1), tmp_path / "a", ["car", name], image_size=(100, 100))
+    assert not (tmp_path / "a").exists()
+
+
+@pytest.mark.parametrize("identities", [False, True])
+def test_tracks_need_identities(tmp_path: Path, identities: bool) -> None:
+    """Rows that were numbered follow no object; a column that could be one is named."""
+    bare = boxes().drop(columns="object")
+    given = bare.assign(track_id=7) if identities else bare
+    place = ("annotations: column object is missing", *(["tidy"] if identities else []))
+    with refused(place):
+        sf.write_kitti(given, tmp_path / "a", tracking=True)
+    with refused(place):
+        sf.write_yolo(given, tmp_path / "a", image_size=(100, 100), videos=True, identities=True)
+    for truth in (False, True):
+        with refused(place):
+            sf.write_motchallenge(given, tmp_path / "a", truth=truth)
+    assert not (tmp_path / "a").exists()
+    write_yolo(given, tmp_path / "a")
+    sf.write_kitti(given.iloc[:1], tmp_path / "b")
+
+
 def test_what_yolo_cannot_tell(tmp_path: Path) -> None:
     size: dict[str, Any] = {"image_size": (100, 100)}
     with refused(("annotations: category", "names")):
         sf.write_yolo(boxes(1), tmp_path / "a", ["person"], **size)
     with refused(("annotations: category", "names")):
         sf.write_yolo(boxes(1, category=None), tmp_path / "a", **size)
-    with refused("annotations: 1 row"):
+    with refused(("annotations: column crowd", "1 row", "sequence a, frame 1, object 0")):
         sf.write_yolo(boxes(1, crowd=True), tmp_path / "a", **size)
     with refused("write_yolo"):
         sf.write_yolo(boxes(1), tmp_path / "a")

@@ -60,6 +60,12 @@ def test_predictions_on_the_frames_of_the_truth(tmp_path: Path, name: str) -> No
         sf.read_open_images(path, frames=frames.iloc[1:])
     with refused("read_open_images: frames"):
         sf.read_open_images(path, frames=frames[["sequence", "frame"]])
+    twice = pd.concat([frames, frames.assign(frame=2, width=99)])
+    for size in (None, (10, 30)):
+        with refused(("read_open_images: frames", "2 rows", "sequence 7, frame 2")):
+            sf.read_open_images(path, frames=twice, image_size=size)
+    with refused(("read_open_images: frames", "2 rows", "sequence 7, frame 0")):
+        sf.read_open_images(path, frames=frames.assign(frame=0))
 
 
 def test_sizes_of_images(tmp_path: Path) -> None:

@@ -146,6 +146,10 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with refused(str(tmp_path / "empty")):
         sf.read(tmp_path / "empty")
+    no_paths: list[Any] = [None, 5, b"labels", ["a.json"], pd.DataFrame()]
+    for no_path in no_paths:
+        with refused("read: path"):
+            sf.read(no_path)
     with pytest.raises(ValueError, match="table"):
         sf.read("nowhere", table="list")  # type: ignore[arg-type]
 

@@ -9,7 +9,7 @@ import pytest
 
 import spotgeo_frames as sf
 from helpers.commands import answer_here
-from helpers.problems import assert_places, refused
+from helpers.problems import assert_places, refused, warned
 from spotgeo_frames.formats import text_lines
 
 # As in the benchmark: a region, a car that counts, a van that does not, and a comma at the end, as some lines have.
@@ -182,6 +182,17 @@ def test_uavdt(tmp_path: Path) -> None:
     assert read.objects["out_of_view"].dropna().tolist() == [1, 3, 1]
     assert len(sf.read_uavdt(folder, "M0203").objects) == 1
     assert len(sf.read_uavdt(folder / "M0101_gt_whole.txt").objects) == 3
+
+
+def test_uavdt_without_categories(tmp_path: Path) -> None:
+    """SEQUENCE_gt.txt alone has none, and boxes without them are matched with those of any."""
+    plain = "1,1,141,147,106,45,1,1,-1\n"
+    truth = sf.read_uavdt(folder_of(tmp_path / "a", M0101_gt=plain, M0101_gt_ignore="1,1,0,0,300,60,1,1,-1\n"))
+    assert list(truth.objects) == ["sequence", "frame", "object", "x", "y", "w", "h", "crowd"]
+    found = sf.read_uavdt(folder_of(tmp_path / "b", M0101_gt_whole=plain.replace("-1", "1"))).objects
+    with warned(("categories", "predictions", "category")):
+        matches = sf.match(truth, found, similarity="iou")
+    assert sf.summarize(matches)["tp"].tolist() == [1]
 
 
 @pytest.mark.parametrize(

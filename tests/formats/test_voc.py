@@ -99,6 +99,45 @@ def test_what_other_tools_write(tmp_path: Path) -> None:
     assert list(read.frames) == ["sequence", "frame"]
 
 
+def attributes(**values: str) -> str:
+    """Attributes of an object as CVAT writes them."""
+    each = (f"<attribute><name>{name}</name><value>{value}</value></attribute>" for name, value in values.items())
+    return f"<attributes>{''.join(each)}</attributes>"
+
+
+def test_boxes_of_cvat_are_not_turned(tmp_path: Path) -> None:
+    written(tmp_path / "a" / "a.xml", entry(inner=attributes(rotation="0.0", colour="red")), entry(inner=""))
+    read = sf.read_voc(tmp_path / "a")
+    assert "rotation" not in read.objects
+    assert read.objects["colour"].tolist()[0] == "red"
+    assert sf.summarize(sf.match(read, read, similarity="iou"))["tp"].tolist() == [2]
+    for turned in ("30.0", "much", "nan"):
+        path = written(tmp_path / "b" / "a.xml", entry(), entry(inner=attributes(rotation=turned)))
+        with refused((f"{path}, line 13: rotation", turned)):
+            sf.read_voc(path)
+    path = written(tmp_path / "b" / "a.xml", entry(inner="<rotation>5</rotation>"))
+    with refused(f"{path}, line 8: rotation"):
+        sf.read_voc(path)
+
+
+def test_other_elements_of_the_same_names(tmp_path: Path) -> None:
+    """What comes before <name> and <bndbox> and is called as they or their corners are is neither."""
+    named = attributes(name="x", xmin="1", ymax="2", bndbox="3", w="4", truncated="1")
+    box = "<bndbox><xmin>10</xmin><ymin>5</ymin><xmax>19</xmax><ymax>24</ymax></bndbox>"
+    written(tmp_path / "a.xml", f"<object>{named}<xmin>7</xmin><name>chair</name>{box}</object>")
+    objects = sf.read_voc(tmp_path).objects
+    assert objects[["x", "y", "w", "h", "category", "truncated"]].to_numpy().tolist() == [
+        [10, 5, 10, 20, "chair", True]
+    ]
+    assert objects[["attribute_name", "attribute_xmin", "attribute_ymax", "attribute_w"]].to_numpy().tolist() == [
+        ["x", "1", "2", "4"]
+    ]
+    path = written(tmp_path / "b.xml", f"<object>{named}<xmin>7</xmin></object>")
+    with pytest.raises(sf.InputError) as caught:
+        sf.read_voc(path)
+    assert_places(caught.value.problems, (f"{path}, line 8", "name"), (f"{path}, line 8", "xmin"))
+
+
 def test_an_archive(tmp_path: Path) -> None:
     path = written(tmp_path / "a.xml", entry())
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
