@@ -162,8 +162,10 @@ def _origin(table: pd.DataFrame | Columns) -> Origin | None:
     if not isinstance(origin, Origin):
         return None
     if table.attrs.get(NUMBERED) and "object" not in origin.table:  # the numbers of rows are nobody's
-        columns = [name for name in table if name != "object"]
-        table = table.select(columns) if isinstance(table, Columns) else table[columns]
+        if isinstance(table, Columns):
+            table = table.select([name for name in table if name != "object"])
+        else:
+            table = table.drop(columns="object")
     return origin if _holds(origin.table, table) else None
 
 
