@@ -6,7 +6,7 @@ import re
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import redirect_stdout
 from functools import partial
 from io import BytesIO, TextIOWrapper
@@ -50,6 +50,9 @@ NUMBERS = {*schema.OBJECT_COLUMNS} - {*schema.NAMING_COLUMNS}
 
 # Text that looks like a number, but names something: 007. It may be in a CSV only where the second pattern is.
 LEADING_ZEROS, MAYBE_ZEROS = r"^[-+]?0\d", re.compile(rb"""[,\n"]\s*[-+]?0\d""")
+
+# The columns that a table of one side need not have, though the caller names them for both.
+OF_OTHER_SIDE = {"truth": {"score"}, "predictions": {"object", "area", "crowd", "ignore", "visibility"}}
 
 # How many times its size a Parquet file may unpack to once that is more than LARGEST_UNPACKED.
 LARGEST_RATIO = 200
@@ -95,7 +98,7 @@ def read_needed(path: str | Path, side: str, needed: Needed | None) -> pd.DataFr
         prefix = schema.PREFIXES[side]
         named = {name.removeprefix(prefix) for name in needed.named if name.startswith(prefix)}
         needed = needed._replace(named=named)
-    return _checked(path, "frames" if side == "frames" else "objects", False, Storage(), needed, numbered=True)
+    return _checked(path, "frames" if side == "frames" else "objects", False, Storage(), needed, side)
 
 
 def _wanted(names: Sequence[str], needed: Needed | None, path: Path) -> list[str] | None:
@@ -120,34 +123,46 @@ def _checked(
     keep_types: bool,
     storage: Storage,
     needed: Needed | None = None,
-    *,
-    numbered: bool = False,
+    side: str | None = None,
 ) -> pd.DataFrame:
     """A table of "objects" or "frames", which `name` says, in memory or in a file, checked; with a note of the file.
 
-    Objects without a name are `numbered` for evaluations only: people would take the numbers for identities.
+    Evaluations say which `side` it is. Objects without a name are numbered for them only: people would take the numbers
+    for identities.
     """
-    check = checks.check_frames if name == "frames" else partial(checks.check_objects, numbered=numbered)
+    check = checks.check_frames if name == "frames" else partial(checks.check_objects, numbered=side is not None)
     if not isinstance(source, str | Path):
         table = check(source, name)
         return pandas_tables.own_copy(table) if table is source else table
     with addresses.local_copy(source, storage) as copy:
         state = provenance.copy_state(copy, provenance.PARQUET_FILES)
         table = _read(copy.path, keep_types, needed)
-        if needed is not None and needed.tidy and name == "objects":
-            table = _tidied(table, needed.tidy, str(copy.path))
+        if needed is not None and needed.tidy and side in OF_OTHER_SIDE:
+            table = _tidied(table, needed.tidy, str(copy.path), OF_OTHER_SIDE[side])
         table = check(table, str(copy.path))
         provenance.note_source(table, copy.name, state)
     return table
 
 
-def _tidied(table: pd.DataFrame, arguments: Mapping[str, Any], name: str) -> pd.DataFrame:
-    """A table in other words, tidied by the arguments that it has the columns for; what is found goes to stderr.
+def _tidied(table: pd.DataFrame, arguments: Mapping[str, Any], name: str, optional: Collection[str]) -> pd.DataFrame:
+    """A table in other words, tidied by the arguments that it needs; what is found and what is left goes to stderr.
 
-    Raises InputError if it lacks a column that says where or when objects are, or what `tidy` finds wrong.
+    A table that has a column under its right name needs no other. Raises InputError if it lacks a named column that is
+    not `optional`, or for what `tidy` finds wrong.
     """
-    placing = {*schema.FRAME_KEY, *schema.BOX, "box", "box_format"}
-    fitting = {column: of for column, of in arguments.items() if column in placing or of in table}
+    fitting = dict(arguments)
+    for column, of in arguments.items():
+        names, own = ([of], [column]) if isinstance(of, str) else (of, schema.BOX)
+        if column == "box_format" or not {*names}.isdisjoint(table):
+            continue
+        if {*own} <= {*table}:
+            stay = "stays as it is" if len(own) == 1 else "stay as they are"
+            print(f"{name}: has no {', '.join(names)}, so {', '.join(own)} {stay}", file=sys.stderr)
+        elif column not in optional:
+            continue  # tidy says what is missing
+        del fitting[column]
+        if column == "box":
+            fitting.pop("box_format", None)
     try:
         with redirect_stdout(sys.stderr):
             return tidy(table, **fitting)

@@ -50,6 +50,28 @@ def test_tracks_in_other_words(files: tuple[Path, Path]) -> None:
     assert json.loads(done.out)["combined"]["HOTA"] == 1.0
 
 
+def test_only_the_predictions_may_be_in_other_words(files: tuple[Path, Path]) -> None:
+    size = BOXES[["xmax", "ymax"]].to_numpy() - BOXES[["xmin", "ymin"]].to_numpy()
+    names = {"video": "sequence", "image_id": "frame", "xmin": "x", "ymin": "y", "label": "category"}
+    own = BOXES.rename(columns=names).drop(columns=["xmax", "ymax", "what"])
+    own.assign(w=size[:, 0], h=size[:, 1]).to_csv(files[0], index=False)
+    words = "frame=image_id,x=xmin,y=ymin,w=xmax,h=ymax,category=label,score=confidence,object=what"
+    done = run_here("score", *files, "--columns", words, "--box-format", "xyxy", "--json")
+    assert done.status == 1
+    assert "truth.csv: column what is missing" in done.err
+    done = run_here("score", *files, "--columns", words.removesuffix(",object=what"), "--box-format", "xyxy", "--json")
+    answer = json.loads(done.out)
+    assert (answer["tp"], answer["fn"], answer["fp"], answer["similarity"]) == (3, 0, 0, "iou")
+    assert "truth.csv: has no image_id, so frame stays as it is" in done.err
+    assert "truth.csv: has no xmin, ymin, xmax, ymax, so x, y, w, h stay as they are" in done.err
+
+
+def test_predictions_need_no_names_of_objects(files: tuple[Path, Path]) -> None:
+    BOXES.drop(columns="what").to_parquet(files[1])
+    done = run_here("score", *files, "--columns", "object=what", "--json")
+    assert json.loads(done.out)["tp"] == 3
+
+
 def test_without_the_option_the_columns_are_refused(files: tuple[Path, Path]) -> None:
     done = run_here("score", *files)
     assert done.status == 1
@@ -61,6 +83,9 @@ def test_without_the_option_the_columns_are_refused(files: tuple[Path, Path]) ->
     ("words", "status", "said"),
     [
         (["--columns", "frame=imageid"], 1, "did you mean image_id"),
+        (["--columns", "category=labell"], 1, "truth.csv: column labell is missing"),
+        (["--columns", "score=confidense"], 1, "found.parquet: column confidense is missing"),
+        (["--columns", "crowd=what_crowd"], 1, "truth.csv: column what_crowd is missing"),
         (["--columns", "colour=label"], 2, "'colour=label' is no COLUMN=NAME"),
         (["--columns", "frame"], 2, "'frame' is no COLUMN=NAME"),
         (["--columns", "frame=image_id,frame=what"], 2, "frame is given twice"),
