@@ -1,6 +1,6 @@
 """What readers of boxes share: the files of a folder, an archive or a path; columns; the tables that are made of them.
 
-And what writers of tracks share: that a table has identities.
+And what writers share: whether a table has identities, and what a form cannot tell of it.
 
 Readers gather plain lists, and the tables are made at once, since pandas takes a while for each row and each column
 that is added to a table. Every text that comes from a file is cut before it gets into a message.
@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..matching import crowds
 from ..support import InputError, arrays, check_none, is_text, pandas_tables, reading
-from ..tables import Annotations, checks, messages, other_words, schema
+from ..tables import Annotations, checks, columns_of, messages, other_words, provenance, schema
 from .documents import MOST_PROBLEMS
 from .sequence_files import File
 
@@ -252,3 +253,19 @@ def without_identities(objects: pd.DataFrame) -> list[str]:
     why = "tracks need a number or a name that follows an object from frame to frame"
     hint = other_words.way_out(f"{why}; there are {messages.listed(names)}", names)
     return [messages.missing("annotations", "object", names, hint)]
+
+
+def marks(objects: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Which objects are crowds, and which others are ignored, as a match reads these marks."""
+    columns = columns_of(objects)
+    provenance.name_source(columns, "annotations")
+    is_crowd, is_ignored = (np.zeros(len(objects), bool) if of is None else of for of in crowds.marks(columns))
+    return is_crowd, is_ignored
+
+
+def untold(objects: pd.DataFrame, wrong: np.ndarray, column: str, what: str) -> list[str]:
+    """The problem of the marked rows, of which a form cannot tell what `column` says; `what` has the remedy, too."""
+    if not wrong.any():
+        return []
+    keys = messages.first_keys(objects, wrong, schema.OBJECT_KEY)
+    return [f"annotations: column {column}: {messages.counted(int(wrong.sum()), 'row')} {what}: {keys}"]

@@ -15,10 +15,9 @@ import msgspec
 import numpy as np
 import pandas as pd
 
-from ..matching import crowds
 from ..support import InputError, addresses, check_none, documents, is_file_name, pandas_tables, reading, writing
-from ..tables import Annotations, Table, as_annotations, checks, columns_of, messages, provenance, schema
-from .box_tables import without_identities
+from ..tables import Annotations, Table, as_annotations, checks, messages, schema
+from .box_tables import marks, untold, without_identities
 from .class_names import Names, class_names
 from .coco import Category, category_names
 from .documents import Id
@@ -175,22 +174,6 @@ def _texts(objects: pd.DataFrame, column: str) -> list[str | None]:
     return [None if pd.isna(value) else str(value) for value in values]
 
 
-def _marks(objects: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Which objects are crowds, and which others are ignored, as a match reads these marks."""
-    columns = columns_of(objects)
-    provenance.name_source(columns, "annotations")
-    is_crowd, is_ignored = (np.zeros(len(objects), bool) if of is None else of for of in crowds.marks(columns))
-    return is_crowd, is_ignored
-
-
-def _untold(objects: pd.DataFrame, wrong: np.ndarray, column: str, what: str) -> list[str]:
-    """The problem of the marked rows, of which a form cannot tell what `column` says; `what` has the remedy, too."""
-    if not wrong.any():
-        return []
-    keys = messages.first_keys(objects, wrong, schema.OBJECT_KEY)
-    return [f"annotations: column {column}: {messages.counted(int(wrong.sum()), 'row')} {what}: {keys}"]
-
-
 def _named_frames(
     objects: pd.DataFrame, frames: pd.DataFrame | None, videos: bool
 ) -> tuple[list[tuple[str, int]], np.ndarray]:
@@ -271,13 +254,13 @@ def _kitti_types(objects: pd.DataFrame) -> list[str]:
     """The type of each object; of a crowd without a category DontCare."""
     if "category" not in objects:
         raise InputError("annotations: column category is missing; KITTI's label files begin with it")
-    is_crowd, is_ignored = _marks(objects)
+    is_crowd, is_ignored = marks(objects)
     named = _texts(objects, "category")
     of_category = is_crowd & np.array([name not in (None, DONT_CARE) for name in named], bool)
     what = "a crowd with a category, which KITTI cannot tell; make that null (DontCare), or leave them out"
-    problems = _untold(objects, of_category, "crowd", what)
+    problems = untold(objects, of_category, "crowd", what)
     what = "ignored, which KITTI cannot tell; leave them out, or make them crowds without a category"
-    check_none(problems + _untold(objects, is_ignored, "ignore", what))
+    check_none(problems + untold(objects, is_ignored, "ignore", what))
     types = [DONT_CARE if name is None and of else name for name, of in zip(named, is_crowd, strict=True)]
     wrong = np.array([name is None or name.split() != [name] for name in types], bool)
     if wrong.any():
@@ -417,9 +400,9 @@ def _occurring(objects: pd.DataFrame) -> dict[int, str]:
 
 def _yolo_classes(objects: pd.DataFrame, names: Mapping[int, str]) -> list[int]:
     """The number of each object's class."""
-    is_crowd, is_ignored = _marks(objects)
-    problems = _untold(objects, is_crowd, "crowd", "a crowd, which YOLO's lines cannot tell; leave them out")
-    problems += _untold(objects, is_ignored, "ignore", "ignored, which YOLO's lines cannot tell; leave them out")
+    is_crowd, is_ignored = marks(objects)
+    problems = untold(objects, is_crowd, "crowd", "a crowd, which YOLO's lines cannot tell; leave them out")
+    problems += untold(objects, is_ignored, "ignore", "ignored, which YOLO's lines cannot tell; leave them out")
     check_none(problems)
     by_name = {name: number for number, name in names.items()}
     named = _texts(objects, "category") if "category" in objects else [None] * len(objects)

@@ -239,8 +239,8 @@ def write_motchallenge(annotations: Annotations | Table, folder: str | Path, *, 
     an archive of SEQUENCE.txt for both. Every sequence of the frames table has a file, be it empty. Floats are written
     as short as they can be to be read back as they are.
 
-    Raises InputError where the table is not right, frames are below 1, identities are missing or no integers, a
-    sequence's name cannot be that of a file, or nothing can be written there.
+    Raises InputError where the table is not right, frames are below 1, identities are missing or no integers, truth
+    is marked as a crowd or ignored, a sequence's name cannot be that of a file, or nothing can be written there.
 
     Examples
     --------
@@ -256,7 +256,7 @@ def write_motchallenge(annotations: Annotations | Table, folder: str | Path, *, 
     import pandas as pd
 
     from ..support import pandas_tables
-    from .box_tables import without_identities
+    from .box_tables import marks, untold, without_identities
 
     folder = Path(folder)
     objects, frames, _ = as_annotations(annotations, "annotations")
@@ -278,6 +278,12 @@ def write_motchallenge(annotations: Annotations | Table, folder: str | Path, *, 
     elif objects["object"].abs().max() >= schema.LARGEST_EXACT_INTEGER:
         problems.append("annotations: column object: some are not below 2**53; number them otherwise")
     problems += _unwritable(objects, ["considered", "class_id", "visibility"] if truth else ["score"])
+    if truth:
+        is_crowd, is_ignored = marks(objects)
+        instead = f"class_id {CLASSES['distractor']} (distractor) instead of the mark"
+        remedy = f"which a gt.txt cannot tell; leave them out, or give them {instead}"
+        problems += untold(objects, is_crowd, "crowd", f"a crowd, {remedy}")
+        problems += untold(objects, is_ignored, "ignore", f"ignored, {remedy}")
     check_none(problems)
     table = _fields(objects, truth)
     rows = table.groupby(objects["sequence"].astype(pandas_tables.TEXT), sort=False).indices

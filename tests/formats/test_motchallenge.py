@@ -494,6 +494,16 @@ def test_what_cannot_be_written(tmp_path: Path) -> None:
         sf.write_motchallenge(sound, tmp_path / "file")
 
 
+@pytest.mark.parametrize("column", ["crowd", "ignore"])
+def test_truth_with_marks_that_a_file_cannot_tell_is_refused(column: str, tmp_path: Path) -> None:
+    truth = sf.read_motchallenge("data/tracks/truth", None)[0].objects
+    marked = truth.assign(**{column: truth.index == 0})
+    with pytest.raises(sf.InputError, match=f"annotations: column {column}: 1 row .* class_id 8 .*frame 1"):
+        sf.write_motchallenge(marked, tmp_path / "truth", truth=True)
+    assert not (tmp_path / "truth").exists()
+    sf.write_motchallenge(truth.assign(**{column: False}), tmp_path / "truth", truth=True)
+
+
 def test_reading_imports_no_more_than_it_needs() -> None:
     # Importing pandas takes longer than reading. pyarrow imports it by itself for some conversions.
     code = """
