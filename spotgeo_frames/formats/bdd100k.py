@@ -23,7 +23,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from ..support import Storage, addresses, documents, noted_in, work
+from ..support import Storage, addresses, documents
 from ..tables import Annotations, TableKind, provenance, table_kinds
 from .box_tables import (
     ONE_FRAME,
@@ -36,10 +36,10 @@ from .box_tables import (
     listed_files,
     number,
     object_table,
+    read_each,
     shown,
-    size_problem,
 )
-from .documents import MOST_PROBLEMS, Integer, opening
+from .documents import Integer, opening
 from .sequence_files import File
 
 CORNERS = ("x1", "y1", "x2", "y2")
@@ -165,13 +165,8 @@ def read_bdd100k(
     with addresses.local_copy(path, Storage(storage_options, filesystem)) as copy:
         state = provenance.copy_state(copy, provenance.JSON_FILES)
         files = listed_files(copy.path, ".json", "BDD100K has a document for all images, or for each video")
-        entries: list[_Entry] = []
         problems = Problems()
-        for file in work.progress(files, "reading", "file"):
-            with noted_in(problems.lines):
-                entries += _entries(file)
-            if len(problems.lines) >= MOST_PROBLEMS:
-                break
+        entries = [entry for of_file in read_each(files, _entries, problems) for entry in of_file]
         annotations = _annotations(entries, last_pixel, problems, str(copy.path))
     provenance.note_source(annotations.objects, copy.name, state)
     return table_kinds.as_kind(annotations, kind)
@@ -202,9 +197,7 @@ def _annotations(entries: Sequence[_Entry], last_pixel: bool, problems: Problems
                 labels.append(label)
                 rows.append(position)
                 boxes.append(_box(label, f"{entry.place}.labels[{number_of_label}]", last_pixel, problems))
-    scored = sum(label.score is not None for label in labels)
-    if 0 < scored < len(labels):
-        problems.add(path, f"{scored:,} of {len(labels):,} labels have a score; all or none are needed")
+    n_scored = problems.add_gaps(path, [label.score for label in labels], "labels have a score")
     problems.check()
     names = list(dict.fromkeys(entry.sequence for entry in entries))
     position_of = {name: position for position, name in enumerate(names)}
@@ -223,7 +216,7 @@ def _annotations(entries: Sequence[_Entry], last_pixel: bool, problems: Problems
         boxes,
         identity=identity_column([label.id for label in labels]),
         category=category_column([label.category for label in labels]),
-        score=np.array([label.score for label in labels], np.float64) if scored else None,
+        score=np.array([label.score for label in labels], np.float64) if n_scored else None,
         **marks,
         **attribute_columns(others, (), path),
     )
@@ -249,9 +242,7 @@ def _box(label: _Label, place: str, last_pixel: bool, problems: Problems) -> tup
     if not label.category:
         problems.add(place, "has no category")
     box = (*corners[:2], corners[2] - corners[0] + last_pixel, corners[3] - corners[1] + last_pixel)
-    problem = size_problem(box)
-    if problem is not None:
-        problems.add(f"{place}.box2d", problem)
+    problems.add_negative_size(f"{place}.box2d", box)
     return box
 
 

@@ -1,7 +1,5 @@
 """What readers of boxes share: the files of a folder, an archive or a path; columns; the tables that are made of them.
 
-And what writers share: whether a table has identities, and what a form cannot tell of it.
-
 Readers gather plain lists, and the tables are made at once, since pandas takes a while for each row and each column
 that is added to a table. Every text that comes from a file is cut before it gets into a message.
 """
@@ -10,17 +8,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
 
-from ..matching import crowds
-from ..support import InputError, arrays, check_none, is_text, pandas_tables, reading
-from ..tables import Annotations, checks, columns_of, messages, other_words, provenance, schema
+from ..support import InputError, arrays, check_none, is_text, noted_in, pandas_tables, reading, work
+from ..tables import Annotations, checks, schema
 from .documents import MOST_PROBLEMS
 from .sequence_files import File
 
@@ -34,6 +31,9 @@ NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(na
 MOST_ATTRIBUTES = 100
 
 
+Read = TypeVar("Read")
+
+
 class Problems:
     """The problems of one reader, of which the first MOST_PROBLEMS are enough."""
 
@@ -44,6 +44,19 @@ class Problems:
         """Notes a problem, with the file and the place in it."""
         if len(self.lines) < MOST_PROBLEMS:
             self.lines.append(f"{place}: {problem}")
+
+    def add_negative_size(self, place: str, box: Sequence[float]) -> None:
+        """Notes left, top, width and height of which a size is negative."""
+        problem = size_problem(box)
+        if problem is not None:
+            self.add(place, problem)
+
+    def add_gaps(self, place: str, values: Sequence[Any], what: str) -> int:
+        """Notes that only some of the values are known, which `what` says, and returns how many are."""
+        n_known = sum(value is not None for value in values)
+        if 0 < n_known < len(values):
+            self.add(place, f"{n_known:,} of {len(values):,} {what}; all or none are needed")
+        return n_known
 
     def check(self) -> None:
         """Raises InputError with all of them, unless there are none."""
@@ -108,6 +121,18 @@ def listed_files(path: Path, ending: str, wanted: str, below: bool = False) -> l
     ]
     check_none(problems)
     return files
+
+
+def read_each(files: Sequence[File], read: Callable[[File], Read], problems: Problems) -> list[Read]:
+    """What is read of each file; notes what is wrong with any, and leaves the rest unread where that is enough."""
+    answers: list[Read] = []
+    for file in work.progress(files, "reading", "file"):
+        with noted_in(problems.lines):
+            answers.append(read(file))
+        if len(problems.lines) >= MOST_PROBLEMS:
+            del problems.lines[MOST_PROBLEMS:]
+            break
+    return answers
 
 
 def below_all(names: Sequence[str]) -> dict[str, str]:
@@ -181,6 +206,19 @@ def numbered(sequence: np.ndarray, frame: np.ndarray) -> np.ndarray:
     return position
 
 
+def track_ids(sequence: np.ndarray, frame: np.ndarray, ids: np.ndarray, nameless: np.ndarray) -> np.ndarray:
+    """The id of each track as int64 (N,); rows that are `nameless` (N,) are -1, -2 and so on within their frame."""
+    identity = ids.astype(np.int64)
+    identity[nameless] = -numbered(sequence[nameless], frame[nameless].astype(np.int64))
+    return identity
+
+
+def known_column(values: np.ndarray, unknown: float) -> np.ndarray | None:
+    """Numbers with null in place of the value that says `unknown`; None where nothing is known."""
+    known = np.where(values == unknown, np.nan, values)
+    return None if np.isnan(known).all() else known
+
+
 def identity_column(ids: Sequence[int | str | None]) -> Any:
     """The ids of objects: int64 where all are whole numbers, otherwise text; None where any object has none."""
     if any(one is None or one == "" for one in ids):
@@ -240,32 +278,3 @@ def checked(objects: pd.DataFrame, frames: pd.DataFrame | None, name: str) -> An
     if frames is not None:
         checks.check_frames(frames, f"{name}: frames")
     return Annotations(objects, frames)
-
-
-def without_identities(objects: pd.DataFrame) -> list[str]:
-    """The problem of a checked table whose rows were numbered because it has no column `object`, so they are no tracks.
-
-    The sentence is that of `track`.
-    """
-    if not objects.attrs.get(schema.NUMBERED):
-        return []
-    names = [name for name in map(str, objects) if name != "object"]
-    why = "tracks need a number or a name that follows an object from frame to frame"
-    hint = other_words.way_out(f"{why}; there are {messages.listed(names)}", names)
-    return [messages.missing("annotations", "object", names, hint)]
-
-
-def marks(objects: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Which objects are crowds, and which others are ignored, as a match reads these marks."""
-    columns = columns_of(objects)
-    provenance.name_source(columns, "annotations")
-    is_crowd, is_ignored = (np.zeros(len(objects), bool) if of is None else of for of in crowds.marks(columns))
-    return is_crowd, is_ignored
-
-
-def untold(objects: pd.DataFrame, wrong: np.ndarray, column: str, what: str) -> list[str]:
-    """The problem of the marked rows, of which a form cannot tell what `column` says; `what` has the remedy, too."""
-    if not wrong.any():
-        return []
-    keys = messages.first_keys(objects, wrong, schema.OBJECT_KEY)
-    return [f"annotations: column {column}: {messages.counted(int(wrong.sum()), 'row')} {what}: {keys}"]

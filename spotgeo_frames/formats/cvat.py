@@ -338,8 +338,6 @@ def _content(path: Path) -> bytes:
         if len(found) != 1:
             raise InputError(f"{path}: holds {len(found)} {IN_ARCHIVE}; exactly one is needed; {EXPORT}")
         [content] = found
-    if not content.startswith((b"\xff\xfe", b"\xfe\xff")):  # text in UTF-16, which expat reads
-        reading.check_no_nul(content, str(path))
     return content
 
 

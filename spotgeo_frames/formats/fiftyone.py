@@ -32,7 +32,6 @@ from .box_tables import (
     number,
     object_table,
     shown,
-    size_problem,
     whole,
 )
 
@@ -229,9 +228,7 @@ def _annotations(samples: Sequence[_Sample], field: str | None, name: str) -> An
                 rows.given.append(detection)
                 rows.boxes.append(_box(detection, size, f"{place}.{chosen}[{at}]", problems))
     scores = [number(given.get("confidence")) for given in rows.given]
-    n_scored = sum(score is not None for score in scores)
-    if 0 < n_scored < len(scores):
-        problems.add(name, f"{n_scored:,} of {len(scores):,} detections have a confidence; all or none are needed")
+    n_scored = problems.add_gaps(name, scores, "detections have a confidence")
     problems.check()
     crowds = [given.get("iscrowd", _attributes(given).get("iscrowd")) for given in rows.given]
     is_video = any(sample.frames is not None for sample in samples)
@@ -310,9 +307,7 @@ def _box(
         return (0.0, 0.0, 0.0, 0.0)
     x, y, w, h = (share or 0.0 for share in shares)
     box = (x * size[0], y * size[1], w * size[0], h * size[1])
-    problem = size_problem(box)
-    if problem:
-        problems.add(place, problem)
+    problems.add_negative_size(place, box)
     return box
 
 

@@ -33,12 +33,13 @@ from .box_tables import (
     category_column,
     checked,
     image_table,
+    known_column,
     listed_files,
-    numbered,
     object_table,
     size_problem,
+    track_ids,
 )
-from .sequence_files import File, folder_below, holds_files
+from .sequence_files import File, label_folder
 from .text_lines import Form, Lines, first_fields, read_files
 
 N_OBJECT, N_TRACKED = 15, 17
@@ -140,7 +141,7 @@ def read_kitti(
     """
     kind = table_kinds.check_kind(table)
     with addresses.local_copy(path, Storage(storage_options, filesystem)) as copy:
-        folder = _label_folder(copy.path)
+        folder = label_folder(copy.path, ".txt", LABEL_FOLDERS)
         state = provenance.copy_state(copy._replace(path=folder), provenance.FLAT_TEXT_FILES)
         files = listed_files(folder, ".txt", "KITTI has a label file for each image or video")
         contents = [file._replace(read=_kept(file)) for file in files]
@@ -151,15 +152,6 @@ def read_kitti(
         annotations = _annotations(files, read, is_video, copy.name)._replace(frames=frames)
     provenance.note_source(annotations.objects, copy.name, state)
     return table_kinds.as_kind(annotations, kind)
-
-
-def _label_folder(path: Path) -> Path:
-    """The folder of label files: the path itself, or the one right below it."""
-    if not path.is_dir() or holds_files(path, ".txt"):
-        return path
-    named = next((path / name for name in LABEL_FOLDERS if (path / name).is_dir()), None)
-    with reading.readable(path):
-        return named or folder_below(path, lambda folder: holds_files(folder, ".txt")) or path
 
 
 def _kept(file: File) -> Any:
@@ -199,13 +191,14 @@ def _annotations(files: Sequence[File], read: Sequence[Lines], is_video: bool, n
     corners = numbers[:, CORNERS]
     # Nothing is known of regions; files of videos end them in -1000 -1000 -1000 -10 -1 -1 -1, in no order of columns.
     told = np.where(uncared[:, None], np.nan, numbers)
-    others = {column: _known(told[:, place], UNKNOWN[column]) for column, place in PLACES.items()}
+    others = {column: known_column(told[:, place], UNKNOWN[column]) for column, place in PLACES.items()}
     objects = object_table(
         names,
         sequence,
         values[:, 0] if is_video else np.full(len(values), ONE_FRAME),
         np.hstack([corners[:, :2], corners[:, 2:] - corners[:, :2]]),
-        identity=_identities(sequence, values, uncared) if is_video else None,
+        # Regions share one id in the files.
+        identity=track_ids(sequence, values[:, 0], values[:, 1], uncared) if is_video else None,
         category=category_column([None if text == DONT_CARE else text for text in types]),
         score=numbers[:, SCORE] if has_score else None,
         **others,
@@ -237,19 +230,6 @@ def _frames(files: Sequence[File], above: Path | None, is_video: bool) -> Any:
         [name for name, span in zip(names, listed, strict=True) for _ in span],
         np.concatenate([np.zeros(0, np.int64), *(np.array(span, np.int64) for span in listed)]),
     )
-
-
-def _known(values: np.ndarray, unknown: float) -> np.ndarray | None:
-    """A column with null for what is not known; None where nothing is."""
-    known = np.where(values == unknown, np.nan, values)
-    return None if np.isnan(known).all() else known
-
-
-def _identities(sequence: np.ndarray, values: np.ndarray, uncared: np.ndarray) -> np.ndarray:
-    """The id of each track; DontCare regions share one in the files, so they are -1, -2 ... within their frame."""
-    identity = values[:, 1].astype(np.int64)
-    identity[uncared] = -numbered(sequence[uncared], values[uncared, 0].astype(np.int64))
-    return identity
 
 
 def _check(files: Sequence[File], read: Sequence[Lines], is_video: bool, n_fields: int) -> None:

@@ -32,7 +32,6 @@ from .box_tables import (
     number,
     object_table,
     shown,
-    size_problem,
     text_column,
 )
 from .documents import Integer
@@ -243,10 +242,9 @@ def _annotations(tasks: Sequence[_Labelled], predictions: bool, problems: Proble
         of_images.append({question: answer for told in about_image for question, answer in told.items()})
     problems.check()
     scored = predictions and any(score is not None for score in scores)
-    for what, values, counts in (("a label", labels, True), ("a score", scores, scored)):
-        n_known = sum(value is not None for value in values)
-        if counts and 0 < n_known < len(values):
-            problems.add(name, f"{n_known:,} of {len(values):,} rectangles have {what}; all or none are needed")
+    problems.add_gaps(name, labels, "rectangles have a label")
+    if scored:
+        problems.add_gaps(name, scores, "rectangles have a score")
     problems.check()
     ids, sequence = _sequences(tasks)
     objects = object_table(
@@ -309,9 +307,7 @@ def _box(region: _Region, place: str, problems: Problems) -> tuple[tuple[float, 
             return nothing, (width, height)
     x, y, w, h = (share or 0.0 for share in percent)
     box = (x * width / 100, y * height / 100, w * width / 100, h * height / 100)
-    problem = size_problem(box)
-    if problem:
-        problems.add(f"{place}.value", problem)
+    problems.add_negative_size(f"{place}.value", box)
     return box, (width, height)
 
 

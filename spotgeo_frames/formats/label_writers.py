@@ -1,6 +1,6 @@
 """Writes boxes in the forms that other tools need back: COCO's results, KITTI's and YOLO's label files.
 
-`write_motchallenge` stands beside its reader. Numbers are written as short as they can be to be read back as they are.
+Numbers are written as short as they can be to be read back as they are.
 A form that cannot tell what a table has, such as a crowd in YOLO's lines, is refused and not written without it.
 """
 
@@ -17,11 +17,11 @@ import pandas as pd
 
 from ..support import InputError, addresses, check_none, documents, is_file_name, pandas_tables, reading, writing
 from ..tables import Annotations, Table, as_annotations, checks, messages, schema
-from .box_tables import marks, untold, without_identities
 from .class_names import Names, class_names
 from .coco import Category, category_names
 from .documents import Id
 from .kitti import DONT_CARE, UNKNOWN
+from .writable import marks, untold, without_identities
 from .yolo import SIZE_COLUMNS, checked_size, sizes_of
 from .yolo_files import NAMES_FILE, Sizes
 
@@ -178,9 +178,11 @@ def _named_frames(
     objects: pd.DataFrame, frames: pd.DataFrame | None, videos: bool
 ) -> tuple[list[tuple[str, int]], np.ndarray]:
     """The sequences and frames that have a file or a place in one, sorted, and the position of each row's."""
-    known = objects[schema.FRAME_KEY]
-    known = known if frames is None else pd.concat([known, frames[schema.FRAME_KEY]])
-    keys = sorted({(str(sequence), frame) for sequence, frame in known.itertuples(index=False)})
+    of_rows = objects[schema.FRAME_KEY].astype({"sequence": pandas_tables.TEXT})
+    listed = [] if frames is None else [frames[schema.FRAME_KEY].astype({"sequence": pandas_tables.TEXT})]
+    known = pd.concat([of_rows, *listed]).drop_duplicates().sort_values(schema.FRAME_KEY)
+    index = pd.MultiIndex.from_frame(known)
+    keys: list[tuple[str, int]] = index.to_list()
     problems = ["annotations: there are no frames"] if not keys else []
     problems += [
         f"annotations: sequence {sequence!r} cannot be a file's name"
@@ -192,9 +194,7 @@ def _named_frames(
     check_none(problems)
     if not videos:
         _check_one_frame(known, "a file of labels of an image")
-    position = {key: at for at, key in enumerate(keys)}
-    rows = zip(objects["sequence"].astype(pandas_tables.TEXT).tolist(), objects["frame"].tolist(), strict=True)
-    return keys, np.array([position[key] for key in rows], np.int64)
+    return keys, index.get_indexer(pd.MultiIndex.from_frame(of_rows))
 
 
 def write_kitti(annotations: Annotations | Table, folder: str | Path, tracking: bool = False) -> None:

@@ -295,10 +295,7 @@ def _csv(path: Path, wanted: Wanted) -> pa.Table:
     content = reading.read_bytes(path)
     reading.check_no_nul(content, str(path))
     reading.check_utf8(content[: content.find(b"\n") + 1], str(path))
-    # A thread of pyarrow may let go of the text after the interpreter has ended, which aborts where Python owns it.
-    arrows_own = pa.BufferOutputStream()
-    arrows_own.write(content)
-    buffer, given = arrows_own.getvalue(), _header(content)
+    buffer, given = reading.arrow_buffer(content), _header(content)
     names = names_without_blanks(given)
     columns = wanted(names)
     block = kept = None

@@ -14,7 +14,7 @@ from __future__ import annotations
 import csv
 import io
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ import pandas as pd
 
 from ..support import InputError, Storage, addresses, check_none, pandas_tables, reading
 from ..tables import Annotations, Table, TableKind, checks, messages, provenance, schema, table_kinds
-from .box_tables import NUMBER, ONE_FRAME, Problems, checked, numbered, shown
+from .box_tables import NUMBER, ONE_FRAME, Problems, checked, image_table, numbered, shown
 from .yolo import checked_size, sizes_of
 from .yolo_files import Sizes, image_sizes
 
@@ -203,12 +203,11 @@ def _columns(content: bytes, name: str) -> dict[str, Any]:
     wanted = [column for column in (*NEEDED, "source", *FLAGS.values(), *SCORES) if column in given]
     texts = ("imageid", "labelname", "source")
     kinds = {given[column]: pa.string() if column in texts else pa.float64() for column in wanted}
-    arrows_own = pa.BufferOutputStream()  # a thread of pyarrow may let go of the text after the interpreter has ended
-    arrows_own.write(content)
+    buffer = reading.arrow_buffer(content)
 
     def parsed(types: Mapping[str, Any]) -> Any:
         options = arrow_csv.ConvertOptions(include_columns=[*kinds], column_types=types, null_values=[""])
-        return arrow_csv.read_csv(pa.BufferReader(arrows_own.getvalue()), convert_options=options)
+        return arrow_csv.read_csv(pa.BufferReader(buffer), convert_options=options)
 
     with reading.readable(name):
         try:
@@ -323,14 +322,10 @@ def _frames(given: pd.DataFrame | None, sizes: KnownSizes) -> pd.DataFrame | Non
         return given.assign(sequence=given["sequence"].astype(pandas_tables.TEXT))
     if not isinstance(sizes, Mapping):
         return None
-    names: Sequence[str] = [*sizes]
     found = [*sizes.values()]
-    return pd.DataFrame(
-        {
-            "sequence": pd.Series(names, dtype=pandas_tables.TEXT),
-            "frame": np.full(len(names), ONE_FRAME, np.int64),
-            "width": np.array([size.width for size in found], np.float64),
-            "height": np.array([size.height for size in found], np.float64),
-            "file_name": pd.Series([size.file_name for size in found], dtype=pandas_tables.TEXT),
-        }
+    return image_table(
+        [*sizes],
+        width=np.array([size.width for size in found], np.float64),
+        height=np.array([size.height for size in found], np.float64),
+        file_name=[size.file_name for size in found],
     )

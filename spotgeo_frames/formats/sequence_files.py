@@ -65,6 +65,19 @@ def folder_below(folder: Path, holds: Callable[[Path], bool]) -> Path | None:
     return found[0] if found else None
 
 
+def label_folder(path: Path, ending: str, names: Sequence[str] = ()) -> Path:
+    """The folder of label files: the path itself, the folder of one of these names in it, or the one that holds some.
+
+    Raises InputError where none has such a name and several hold files of this ending.
+    """
+    holds = partial(holds_files, ending=ending)
+    if not path.is_dir() or holds(path):
+        return path
+    with reading.readable(path):
+        named = next((path / name for name in names if (path / name).is_dir()), None)
+        return named or folder_below(path, holds) or path
+
+
 def folder_of_tracker(folder: Path, ending: str, sequences: Sequence[str]) -> Path:
     """The folder itself, or the one below it where that has the files of the truth's sequences.
 

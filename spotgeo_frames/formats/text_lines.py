@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..support import InputError, check_none, noted_in, reading, work
+from ..support import InputError, check_none, reading
 from ..tables import schema
-from .box_tables import NUMBER, shown
+from .box_tables import NUMBER, Problems, read_each, shown
 from .documents import MOST_PROBLEMS
 from .sequence_files import File
 
@@ -46,14 +46,9 @@ class Lines(NamedTuple):
 
 def read_files(files: Sequence[File], form: Form) -> list[Lines]:
     """The lines of each file; raises InputError with the problems of all files."""
-    read: list[Lines] = []
-    problems: list[str] = []
-    for file in work.progress(files, "reading", "file"):
-        with noted_in(problems):
-            read.append(_lines(file.read(), file.name, form))
-        if len(problems) >= MOST_PROBLEMS:
-            break
-    check_none(problems[:MOST_PROBLEMS])
+    problems = Problems()
+    read = read_each(files, lambda file: _lines(file.read(), file.name, form), problems)
+    problems.check()
     return read
 
 
@@ -94,12 +89,9 @@ def _parsed(content: bytes, form: Form, n_fields: int) -> Lines | None:
         return None
     extra = lines[0].rstrip().endswith(form.separator.encode())
     names = [str(position) for position in range(n_fields + extra)]
-    # A thread of pyarrow may let go of the text after the interpreter has ended, which aborts where Python owns it.
-    arrows_own = pa.BufferOutputStream()
-    arrows_own.write(content)
     try:
         table = csv.read_csv(
-            pa.BufferReader(arrows_own.getvalue()),
+            pa.BufferReader(reading.arrow_buffer(content)),
             csv.ReadOptions(column_names=names),
             csv.ParseOptions(delimiter=form.separator, quote_char=False),
             csv.ConvertOptions(column_types=dict.fromkeys(names[:n_fields], pa.float64()), null_values=[""]),

@@ -35,7 +35,6 @@ from .box_tables import (
     number,
     object_table,
     shown,
-    size_problem,
 )
 from .documents import opening
 
@@ -337,7 +336,5 @@ def _box(region: _Region, problems: Problems) -> tuple[float, ...]:
         if value is None:
             problems.add(region.place, f"{side} is {shown(region.shape.get(side))}; a finite number is needed, in px")
     box = tuple(value or 0.0 for value in sides)
-    problem = size_problem(box)
-    if problem:
-        problems.add(region.place, problem)
+    problems.add_negative_size(region.place, box)
     return box

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from ..support import InputError, Storage, addresses, reading
+from ..support import InputError, Storage, addresses
 from ..tables import Annotations, TableKind, provenance, table_kinds
 from .box_tables import (
     ONE_FRAME,
@@ -33,13 +33,14 @@ from .box_tables import (
     category_column,
     checked,
     image_table,
+    known_column,
     listed_files,
-    numbered,
     object_table,
     size_problem,
+    track_ids,
 )
 from .recognition import UAVDT_NAME
-from .sequence_files import File, folder_below, holds_files
+from .sequence_files import File, label_folder
 from .text_lines import Form, Lines, read_files
 
 # The categories by their numbers; 0 are the regions in which nothing was labelled.
@@ -127,21 +128,13 @@ def read_visdrone(
     """
     kind = table_kinds.check_kind(table)
     with addresses.local_copy(path, Storage(storage_options, filesystem)) as copy:
-        folder = _label_folder(copy.path)
+        folder = label_folder(copy.path, ".txt")
         state = provenance.copy_state(copy._replace(path=folder), provenance.FLAT_TEXT_FILES)
         files = listed_files(folder, ".txt", "VisDrone has a label file for each image or video")
         read = read_files(files, LINES)
         annotations = _visdrone(files, read, is_truth, copy.name)
     provenance.note_source(annotations.objects, copy.name, state)
     return table_kinds.as_kind(annotations, kind)
-
-
-def _label_folder(path: Path) -> Path:
-    """The folder of label files: the path itself, or the one right below it."""
-    if not path.is_dir() or holds_files(path, ".txt"):
-        return path
-    with reading.readable(path):
-        return folder_below(path, lambda folder: holds_files(folder, ".txt")) or path
 
 
 def _joined(files: Sequence[File], read: Sequence[Lines]) -> tuple[np.ndarray, np.ndarray]:
@@ -216,32 +209,19 @@ def _visdrone(files: Sequence[File], read: Sequence[Lines], is_truth: bool | Non
     truth_columns = {
         "ignore": (mark == 0) & ~region,
         "crowd": region,
-        **{state: _known(states[:, place]) for place, state in enumerate(STATES)},
+        **{state: known_column(states[:, place], -1) for place, state in enumerate(STATES)},
     }
     objects = object_table(
         [file.sequence for file in files],
         sequence,
         keys[:, 0] if is_video else np.full(len(values), ONE_FRAME),
         boxes,
-        identity=_identities(sequence, keys, region | (keys[:, 1] == -1)) if is_video else None,
+        identity=track_ids(sequence, keys[:, 0], keys[:, 1], region | (keys[:, 1] == -1)) if is_video else None,
         category=category_column([CATEGORIES[int(code)] if code or not is_truth else None for code in category]),
         **(truth_columns if is_truth else {"score": mark}),
     )
     frames = None if is_video else image_table([file.sequence for file in files])
     return checked(objects, frames, name)
-
-
-def _known(values: np.ndarray) -> np.ndarray | None:
-    """A column with null for -1; None where all are."""
-    known = np.where(values == -1, np.nan, values)
-    return None if np.isnan(known).all() else known
-
-
-def _identities(sequence: np.ndarray, keys: np.ndarray, nameless: np.ndarray) -> np.ndarray:
-    """The id of each target; regions, and detections without a track, are -1, -2 ... within their frame."""
-    identity = keys[:, 1].astype(np.int64)
-    identity[nameless] = -numbered(sequence[nameless], keys[nameless, 0].astype(np.int64))
-    return identity
 
 
 def read_uavdt(
@@ -300,7 +280,7 @@ def read_uavdt(
     if sequence is not None and not isinstance(sequence, str):
         raise InputError(f"read_uavdt: sequence is {sequence!r}; text is needed, the name of a video")
     with addresses.local_copy(path, Storage(storage_options, filesystem)) as copy:
-        folder = _label_folder(copy.path)
+        folder = label_folder(copy.path, ".txt")
         state = provenance.copy_state(copy._replace(path=folder), provenance.FLAT_TEXT_FILES)
         files = _uavdt_files(folder, sequence)
         read = read_files(files, UAVDT_LINES)
@@ -345,7 +325,7 @@ def _uavdt(files: Sequence[File], read: Sequence[Lines], name: str) -> Annotatio
     for place, (state, allowed) in enumerate(UAVDT_STATES.items(), 6):
         found = np.where(whole, values[:, place], -1)
         checks.wrong(~np.isin(found, allowed), found, f"{state} {{:g}}; a whole number up to {allowed[-1]} is needed")
-        states[state] = _known(found)
+        states[state] = known_column(found, -1)
     checks.keys(sequence, keys, ~region)
     checks.problems.check()
     names_of = [UAVDT_CATEGORIES[int(code)] if known else None for code, known in zip(category, whole, strict=True)]
@@ -354,7 +334,7 @@ def _uavdt(files: Sequence[File], read: Sequence[Lines], name: str) -> Annotatio
         sequence,
         keys[:, 0],
         boxes,
-        identity=_identities(sequence, keys, region),
+        identity=track_ids(sequence, keys[:, 0], keys[:, 1], region),
         category=category_column(names_of) if any(part == "_whole" for _, part in told) else None,
         crowd=region,
         **states,

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..support import Element, InputError, Storage, addresses, documents, noted_in, reading, work
+from ..support import Element, InputError, Storage, addresses, documents
 from ..tables import Annotations, TableKind, provenance, table_kinds
 from .box_tables import (
     ONE_FRAME,
@@ -31,10 +31,10 @@ from .box_tables import (
     listed_files,
     number,
     object_table,
+    read_each,
     shown,
     size_problem,
 )
-from .documents import MOST_PROBLEMS
 
 CORNERS = ("xmin", "ymin", "xmax", "ymax")
 FLAGS = {"0": False, "1": True, "false": False, "true": True}
@@ -206,12 +206,7 @@ def read_voc(
         state = provenance.copy_state(copy, provenance.XML_FILES)
         files = listed_files(copy.path, ".xml", "Pascal VOC has an XML for each image", below=True)
         problems = Problems()
-        read = []
-        for file in work.progress(files, "reading", "file"):
-            with noted_in(problems.lines):
-                read.append(_document(file.read(), file.name, problems))
-            if len(problems.lines) >= MOST_PROBLEMS:
-                break
+        read = read_each(files, lambda file: _document(file.read(), file.name, problems), problems)
         annotations = _annotations([file.sequence for file in files], read, last_pixel, problems, str(copy.path))
     provenance.note_source(annotations.objects, copy.name, state)
     return table_kinds.as_kind(annotations, kind)
@@ -219,8 +214,6 @@ def read_voc(
 
 def _document(content: bytes, name: str, problems: Problems) -> Document:
     """One file."""
-    if not content.startswith((b"\xff\xfe", b"\xfe\xff")):  # text in UTF-16, which expat reads
-        reading.check_no_nul(content, name)
     document = Document(name, problems)
     documents.read_elements(content, name, document.opened, document.closed)
     return document

@@ -15,6 +15,7 @@ from xml.parsers import expat
 import msgspec
 
 from .errors import InputError
+from .reading import check_no_nul
 
 Document = TypeVar("Document")
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -83,6 +84,8 @@ def read_elements(
     Raises InputError, naming the file and the line, if this is no whole XML document or declares a type or entities.
     What the two functions raise is passed on.
     """
+    if not content.startswith((b"\xff\xfe", b"\xfe\xff")):  # text in UTF-16, which expat reads
+        check_no_nul(content, name)
     parser = expat.ParserCreate()
     parser.buffer_text = True
     around: list[tuple[Element, list[str]]] = []

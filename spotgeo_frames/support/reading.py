@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import gzip
     import zipfile
 
+    import pyarrow as pa
+
 LARGEST_UNPACKED = 1 << 30
 
 # The most files of an archive. Each takes about a millisecond to evaluate as a sequence.
@@ -178,6 +180,18 @@ def check_utf8(content: bytes, name: str) -> None:
         what = f"byte {error.start} is 0x{content[error.start]:02x}, which is no UTF-8; is the text in Latin-1?"
         advice = "iconv -f LATIN1 -t UTF-8 makes it UTF-8, or read it by pandas.read_csv(..., encoding='latin-1')"
         raise InputError(f"{name}, line {line}: {what} {advice}") from None
+
+
+def arrow_buffer(content: bytes) -> pa.Buffer:
+    """The content of a file in memory that is pyarrow's own, as its parsers need it.
+
+    A thread of pyarrow may let go of the content after the interpreter has ended, which aborts where Python owns it.
+    """
+    import pyarrow as pa  # not all readers need it
+
+    owned = pa.BufferOutputStream()
+    owned.write(content)
+    return owned.getvalue()
 
 
 def ini_section(path: Path, section: str) -> Mapping[str, str]:

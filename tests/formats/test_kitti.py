@@ -10,19 +10,13 @@ from trackeval.datasets import Kitti2DBox
 
 import spotgeo_frames as sf
 from helpers.commands import answer_here
+from helpers.label_files import folder_of
 from helpers.problems import assert_places, refused
 
 CAR = "Car 0.00 1 -1.57 10.5 20 40.5 35 1.5 1.6 3.9 1.8 1.5 8.4 -1.56"
 WALKER = "Pedestrian 0.20 0 0.3 100 50 120 110 1.7 0.5 0.6 -2 1.4 9 0.1"
 DONT_CARE = "DontCare -1 -1 -10 503.89 169.71 590.61 190.13 -1 -1 -1 -1000 -1000 -1000 -10"
 FOUND = "Car -1 -1 -10 11 20 41 36 -1 -1 -1 -1000 -1000 -1000 -10 {}"
-
-
-def folder_of(path: Path, **files: str) -> Path:
-    path.mkdir(parents=True, exist_ok=True)
-    for name, text in files.items():
-        (path / f"{name}.txt").write_text(text)
-    return path
 
 
 def test_objects_of_images(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 import spotgeo_frames as sf
 from helpers.commands import answer_here
+from helpers.label_files import folder_of
 from helpers.problems import assert_places, refused, warned
 from spotgeo_frames.formats import text_lines
 
@@ -16,13 +17,6 @@ from spotgeo_frames.formats import text_lines
 IMAGE = "684,8,273,116,0,0,0,0\n406,119,265,70,1,4,0,1,\n255,22,119,128,0,5,1,2\n1,2,3,4,0,11,0,0\n"
 FOUND = "400,119,265,70,0.75,4,-1,-1\n1,2,3,4,0.5,0,-1,-1\n"
 VIDEO = "1,0,593,43,174,190,0,0,0,0\n1,0,10,10,20,20,0,0,0,0\n2,7,100,50,20,30,1,1,0,0\n1,7,99,50,20,30,1,1,0,2\n"
-
-
-def folder_of(path: Path, **files: str) -> Path:
-    path.mkdir(parents=True, exist_ok=True)
-    for name, text in files.items():
-        (path / f"{name}.txt").write_text(text)
-    return path
 
 
 def test_truth_of_images(tmp_path: Path) -> None:

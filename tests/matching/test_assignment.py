@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
+from helpers.near_entries import near_entries
 from spotgeo_frames.matching import assignment
 from spotgeo_frames.matching.assignment import Entries, assign, far_costs
 
@@ -35,16 +36,7 @@ def test_frames_are_assigned_as_the_solver_does(
     cells_a_pair: int, least_spared: int, seed: int, n_frames: int, most: int, size: int, noise: float
 ) -> None:
     """Also frames that are taken apart into components, on grids, where equal costs abound, as well as elsewhere."""
-    random = np.random.default_rng(seed)
-    row_starts, column_starts = (np.append(0, np.cumsum(random.integers(0, most + 1, n_frames))) for _ in "rc")
-    rows, columns = (
-        random.integers(0, size, (starts[-1], 2)) + random.normal(0, noise, (starts[-1], 2))
-        for starts in (row_starts, column_starts)
-    )
-    frames = [np.repeat(np.arange(n_frames), np.diff(starts)) for starts in (row_starts, column_starts)]
-    costs = np.hypot(*(rows[:, None] - columns[None]).transpose(2, 0, 1))
-    row, column = np.nonzero((costs <= TAU) & (frames[0][:, None] == frames[1][None]))
-    near = Entries(row, column, costs[row, column], row_starts, column_starts)
+    near = near_entries(np.random.default_rng(seed), n_frames, most, size, noise, TAU)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(assignment, "CELLS_A_PAIR", cells_a_pair)
         patched.setattr(assignment, "LEAST_SPARED", least_spared)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.near_entries import near_entries
 from spotgeo_frames.matching import levels
 from spotgeo_frames.matching.assignment import Entries, assign, far_costs, only_answers
 from spotgeo_frames.matching.levels import assign_at_levels
@@ -23,17 +24,9 @@ class Scene(NamedTuple):
 def scene(seed: int, n_frames: int, most: int, size: int, noise: float) -> Scene:
     """Frames of rows and columns at random places; without noise they lie on a grid, where equal costs abound."""
     random = np.random.default_rng(seed)
-    row_starts, column_starts = (np.append(0, np.cumsum(random.integers(0, most + 1, n_frames))) for _ in "rc")
-    rows, columns = (
-        random.integers(0, size, (starts[-1], 2)) + random.normal(0, noise, (starts[-1], 2))
-        for starts in (row_starts, column_starts)
-    )
-    frames = [np.repeat(np.arange(n_frames), np.diff(starts)) for starts in (row_starts, column_starts)]
-    costs = np.hypot(*(rows[:, None] - columns[None]).transpose(2, 0, 1))
-    row, column = np.nonzero((costs <= TAU) & (frames[0][:, None] == frames[1][None]))
+    near = near_entries(random, n_frames, most, size, noise, TAU)
     n_levels = int(random.integers(1, 7))
-    near = Entries(row, column, costs[row, column], row_starts, column_starts)
-    return Scene(near, random.integers(-1, n_levels, len(rows)), n_levels)
+    return Scene(near, random.integers(-1, n_levels, near.row_starts[-1]), n_levels)
 
 
 def one_by_one(near: Entries, level: np.ndarray, n_levels: int) -> list[list[int]]:
