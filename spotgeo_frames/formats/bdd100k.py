@@ -214,7 +214,7 @@ def _annotations(entries: Sequence[_Entry], last_pixel: bool, problems: Problems
         sequence[rows],
         frame[rows],
         boxes,
-        identity=identity_column([label.id for label in labels]),
+        identity_column([label.id for label in labels]),
         category=category_column([label.category for label in labels]),
         score=np.array([label.score for label in labels], np.float64) if n_scored else None,
         **marks,

@@ -241,14 +241,15 @@ def object_table(
     sequence: Sequence[int] | np.ndarray,
     frame: Sequence[int] | np.ndarray,
     box: Any,
-    *,
     identity: Any = None,
+    /,
     **columns: Any,
 ) -> pd.DataFrame:
     """A table of boxes, in the order of sequences and frames; within a frame in the order of the rows.
 
     `sequence` (N,) are positions among the `names`, `box` (N, 4) is left, top, width, height (px), and `identity` the
-    column `object`, by default numbers from 1 within each frame. Columns that are None are left out.
+    column `object`, by default numbers from 1 within each frame. Columns that are None are left out. The first five go
+    by their place, since an attribute may be called as they are.
     """
     position, frames = np.asarray(sequence, np.int64), np.asarray(frame, np.int64)
     geometry = np.asarray(box, np.float64).reshape(-1, 4)
@@ -265,7 +266,7 @@ def object_table(
     return table if arrays.in_order(order) else table.take(order).reset_index(drop=True)
 
 
-def image_table(names: Sequence[str], frame: Any = ONE_FRAME, **columns: Any) -> pd.DataFrame:
+def image_table(names: Sequence[str], frame: Any = ONE_FRAME, /, **columns: Any) -> pd.DataFrame:
     """A table of frames; columns that are None, or null everywhere, are left out, and lists are of text."""
     kept = {name: values for name, values in columns.items() if values is not None and not pd.isna(values).all()}
     kept = {name: text_column(values) if isinstance(values, list) else values for name, values in kept.items()}

@@ -237,7 +237,7 @@ def _annotations(samples: Sequence[_Sample], field: str | None, name: str) -> An
         rows.sample,
         rows.frame,
         rows.boxes,
-        identity=identity_column([whole(given.get("index")) for given in rows.given]) if is_video else None,
+        identity_column([whole(given.get("index")) for given in rows.given]) if is_video else None,
         category=category_column([given["label"] for given in rows.given]),
         score=np.array(scores, np.float64) if n_scored else None,
         crowd=None if all(one is None for one in crowds) else np.array([one in (True, 1) for one in crowds], bool),

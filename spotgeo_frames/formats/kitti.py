@@ -198,7 +198,7 @@ def _annotations(files: Sequence[File], read: Sequence[Lines], is_video: bool, n
         values[:, 0] if is_video else np.full(len(values), ONE_FRAME),
         np.hstack([corners[:, :2], corners[:, 2:] - corners[:, :2]]),
         # Regions share one id in the files.
-        identity=track_ids(sequence, values[:, 0], values[:, 1], uncared) if is_video else None,
+        track_ids(sequence, values[:, 0], values[:, 1], uncared) if is_video else None,
         category=category_column([None if text == DONT_CARE else text for text in types]),
         score=numbers[:, SCORE] if has_score else None,
         **others,

@@ -216,7 +216,7 @@ def _visdrone(files: Sequence[File], read: Sequence[Lines], is_truth: bool | Non
         sequence,
         keys[:, 0] if is_video else np.full(len(values), ONE_FRAME),
         boxes,
-        identity=track_ids(sequence, keys[:, 0], keys[:, 1], region | (keys[:, 1] == -1)) if is_video else None,
+        track_ids(sequence, keys[:, 0], keys[:, 1], region | (keys[:, 1] == -1)) if is_video else None,
         category=category_column([CATEGORIES[int(code)] if code or not is_truth else None for code in category]),
         **(truth_columns if is_truth else {"score": mark}),
     )
@@ -334,7 +334,7 @@ def _uavdt(files: Sequence[File], read: Sequence[Lines], name: str) -> Annotatio
         sequence,
         keys[:, 0],
         boxes,
-        identity=track_ids(sequence, keys[:, 0], keys[:, 1], region),
+        track_ids(sequence, keys[:, 0], keys[:, 1], region),
         category=category_column(names_of) if any(part == "_whole" for _, part in told) else None,
         crowd=region,
         **states,

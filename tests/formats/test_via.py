@@ -137,6 +137,18 @@ def test_the_category(tmp_path: Path) -> None:
         sf.read_via(written(tmp_path / "a.json", some))
 
 
+@pytest.mark.parametrize("name", ["identity", "names", "box", "columns", "self"])
+def test_attributes_are_nothing_but_columns(name: str, tmp_path: Path) -> None:
+    regions = [region() | {"region_attributes": {"class": "car", name: of}} for of in ("red", "blue")]
+    wet = image("a.jpg", *regions) | {"file_attributes": {name: "wet"}}
+    read = sf.read_via(written(tmp_path / "via.json", document(wet)), "class")
+    assert read.objects[name].tolist() == ["red", "blue"]
+    assert read.objects["object"].tolist() == [1, 2]
+    assert read.frames is not None
+    assert read.frames[name].tolist() == ["wet"]
+    assert read.frames["sequence"].tolist() == ["a"]
+
+
 def test_packed_files_commands_and_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = written(tmp_path / "a.json", document(*IMAGES))
     with gzip.open(tmp_path / "b.json.gz", "wb") as stream:
