@@ -306,6 +306,38 @@ def log(values: np.ndarray) -> np.ndarray:
     return np.log(values.astype(np.complex128)).real
 
 
+def sine(degrees: np.ndarray) -> np.ndarray:
+    """The sine of each angle in degrees; exactly 0, 1 or -1 at multiples of 90, and the same on every machine.
+
+    >>> sine(np.array([0.0, 90.0, 180.0, 270.0])).tolist()
+    [0.0, 1.0, 0.0, -1.0]
+    """
+    from scipy.special import sindg
+
+    return np.asarray(sindg(degrees)) + 0.0  # no -0
+
+
+def cosine(degrees: np.ndarray) -> np.ndarray:
+    """The cosine of each angle in degrees; exactly 0, 1 or -1 at multiples of 90, and the same on every machine.
+
+    >>> cosine(np.array([0.0, 90.0, 180.0, 270.0])).tolist()
+    [1.0, 0.0, -1.0, 0.0]
+    """
+    from scipy.special import cosdg
+
+    return np.asarray(cosdg(degrees)) + 0.0  # no -0
+
+
+def direction(y: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """The angle (degrees, from -180 to 180) from the x axis towards the y axis at which each place lies.
+
+    >>> direction(np.array([0.0, 1.0, -1.0]), np.array([1.0, 1.0, 0.0])).tolist()
+    [0.0, 45.0, -90.0]
+    """
+    with np.errstate(divide="ignore"):  # of the middle itself, whose direction is 0
+        return np.degrees(np.log(np.asarray(x) + 1j * np.asarray(y)).imag)
+
+
 def log10(values: np.ndarray) -> np.ndarray:
     """The decimal logarithm of each value, all of which are positive; exact for powers of ten, and slower than `log`.
 
