@@ -30,7 +30,7 @@ from .poses import check_pose_scores as check_pose_scores
 from .poses import pose_columns as pose_columns
 from .poses import pose_joints as pose_joints
 from .poses import poses_of as poses_of
-from .registered import REGISTERED as REGISTERED
+from .registered import GEOMETRIES as GEOMETRIES
 from .registered import Measure as Measure
 from .registered import geometry as geometry
 from .registered import lost_function as lost_function

@@ -97,6 +97,8 @@ class Geometry:
         Whether `measure` gives distances, and no similarities from 0 to 1.
     unit
         The unit of distances and places; "px" unless it is said.
+    places_in
+        The unit of middles and outlines, where it is not `unit`: places in the sky are in degrees.
     similarity
         The word by which callers ask for its own measure, which is also the name of the rule; None where that is a
         distance, or has no word.
@@ -130,6 +132,8 @@ class Geometry:
         that corrects a table.
     forms
         Those of them that normalised coordinates may have, too.
+    variants
+        The same rows under other measures, each with the word of its own as `similarity`.
     given
         What a person registered, with a method `registered`; it makes the geometry again in another process.
     """
@@ -141,6 +145,7 @@ class Geometry:
     reach: Callable[[Any, Any, float], tuple[Extents, Extents]] | None = None
     is_distance: bool = False
     unit: str | None = None
+    places_in: str | None = None
     similarity: str | None = None
     title: str = ""
     official_numbers: str = "boxes"
@@ -161,12 +166,39 @@ class Geometry:
     offsets: Offsets | None = None
     slips: tuple[Slip, ...] = ()
     forms: tuple[Slip, ...] = ()
+    variants: tuple[Geometry, ...] = ()
     given: Any = None
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         if self.given is None:
             return super().__reduce_ex__(protocol)
         return type(self.given).registered, (self.given,)
+
+    def rule_name(self, by_similarity: bool) -> str:
+        """What rules and notes call its measure, where it has columns of its own."""
+        if self.given is not None:
+            return self.name
+        return self.similarity or ("point" if by_similarity else "distance")
+
+    def measured_by(self, word: str) -> Geometry | None:
+        """The geometry of the same rows whose measure callers ask for by this word; None if there is none."""
+        is_point = word == "point" and self.is_distance and self.given is None
+        if is_point or (self.similarity is not None and word == self.similarity):
+            return self
+        return next((variant for variant in self.variants if variant.similarity == word), None)
+
+    @property
+    def in_image(self) -> bool:
+        """Whether rows lie in an image by their columns x and y, which can be moved, scaled and mirrored."""
+        return self.can_move and {"x", "y"} <= {*self.columns}
+
+    def shifted(self, objects: pd.DataFrame, dx: Any, dy: Any) -> pd.DataFrame:
+        """Objects moved back by dx and dy, one number or (N,), in the unit of the geometry's offsets."""
+        if self.offsets is None or self.offsets.moved is None:
+            raise ValueError(f"nothing tells how {self.name} are moved")
+        offset = np.zeros((len(objects), len(self.offsets.parts), len(self.offsets.metrics)))
+        offset[..., 0], offset[..., 1] = (np.broadcast_to(along, len(objects))[:, None] for along in (dx, dy))
+        return self.offsets.moved(objects, offset)
 
     @property
     def can_move(self) -> bool:
@@ -207,6 +239,12 @@ def difference(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 def swapped(objects: pd.DataFrame, one: str, other: str) -> pd.DataFrame:
     """The objects with two columns in each other's place."""
     return objects.assign(**{one: objects[other], other: objects[one]})
+
+
+def swap_of(one: str, other: str) -> Slip:
+    """Two columns that stand for each other."""
+    advice = f"write each into its own column: {one}, {other}"
+    return f"{one} and {other} are swapped", advice, partial(swapped, one=one, other=other)
 
 
 SWAP: Slip = (

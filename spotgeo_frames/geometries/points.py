@@ -9,7 +9,7 @@ import numpy as np
 from ..tables import schema
 from .boxes import BOXES
 from .facts import SWAP, Extents, Geometry, Offsets, Places, Rows, difference
-from .registered import REGISTERED
+from .registered import GEOMETRIES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,12 +44,12 @@ def reach(truth: Places, predictions: Places, farthest: float) -> tuple[Extents,
 
 
 def geometry_of(columns: Any, prefix: str = "") -> Geometry:
-    """The geometry of a table with these columns: one that was registered, or boxes, or points.
+    """The geometry of a table with these columns: one that has columns of its own, or boxes, or points.
 
-    `prefix` is that of a match table's columns. Raises InputError where two registered geometries fit equally well.
+    `prefix` is that of a match table's columns. Raises InputError where two geometries fit equally well.
     """
-    name = schema.registered_name(columns, prefix)
-    return built_in_geometry(columns, prefix) if name is None else REGISTERED[name]
+    name = schema.geometry_name(columns, prefix)
+    return built_in_geometry(columns, prefix) if name is None else GEOMETRIES[name]
 
 
 def built_in_geometry(columns: Any, prefix: str = "") -> Geometry:
@@ -71,13 +71,13 @@ def centres(table: Any, prefix: str = "") -> Places:
 
 
 def with_places(matches: pd.DataFrame) -> pd.DataFrame:
-    """A match table whose rows have x and y on both sides: the middles, where a registered geometry has other columns.
+    """A match table whose rows have x and y on both sides: the middles, where a geometry has other columns.
 
     They are null where it knows no middle.
     """
     places: dict[str, np.ndarray] = {}
     for prefix in schema.SIDE_PREFIXES:
-        if geometry_of(matches, prefix).given is not None and not POINTS.is_of(matches, prefix):
+        if schema.geometry_name(matches, prefix) is not None and not POINTS.is_of(matches, prefix):
             places |= dict(zip((f"{prefix}x", f"{prefix}y"), centres(matches, prefix), strict=True))
     return matches.assign(**places) if places else matches
 

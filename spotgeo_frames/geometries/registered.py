@@ -15,7 +15,9 @@ import numpy as np
 
 from ..support import InputError
 from ..tables import Columns, as_numbers, dataframe_of, messages, schema
-from .facts import MEASURES, ROOM, Extents, Geometry, Offsets, Places, Rows, Slip, swapped
+from .facts import MEASURES, ROOM, Extents, Geometry, Offsets, Places, Rows, swap_of
+from .sky import SKY
+from .space import SPACE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,11 +36,11 @@ Measure = Callable[["pd.DataFrame", "pd.DataFrame"], np.ndarray]
 NAME = re.compile(r"[^\W\d]\w*")
 
 # The names of built-in geometries and rules, and what `bias` tells beside the offsets of a geometry.
-BUILT_IN = {"points", "boxes", "joints", "poses", "function", *MEASURES}
+BUILT_IN = {"points", "boxes", "joints", "poses", "function", *schema.BUILT_IN_COLUMNS, *MEASURES}
 TOLD = {"dx", "dy", *(f"{name}{suffix}" for name in ("f1", "mse", "loc_a") for suffix in ("", "_corrected"))}
 
-# The geometries that were registered, by name.
-REGISTERED: dict[str, Geometry] = {}
+# The geometries with columns of their own, by name: the package's, then those that were registered.
+GEOMETRIES: dict[str, Geometry] = {built_in.name: built_in for built_in in (SPACE, SKY)}
 
 
 def name_of(measure: Any) -> str:
@@ -122,11 +124,10 @@ def geometry(
     >>> sf.geometry("events", None)
     """
     if columns is None:
-        if name not in REGISTERED:
-            raise InputError(
-                f"geometry: there is no geometry {name} to take out; there are {messages.listed(REGISTERED)}"
-            )
-        del REGISTERED[name], schema.REGISTERED_COLUMNS[name]
+        own = [other for other in GEOMETRIES if other not in BUILT_IN]
+        if name not in own:
+            raise InputError(f"geometry: there is no geometry {name} to take out; there are {messages.listed(own)}")
+        del GEOMETRIES[name], schema.GEOMETRY_COLUMNS[name]
         return
     _check(name, columns, locals())
     function, word = (similarity, "similarity") if distance is None else (distance, "distance")
@@ -235,8 +236,8 @@ class Given(NamedTuple):
 
     def registered(self) -> Geometry:
         """Registers the geometry, also in a process that gets it from another, and returns it."""
-        schema.REGISTERED_COLUMNS[self.name] = self.columns
-        REGISTERED[self.name] = made = _made(self)
+        schema.GEOMETRY_COLUMNS[self.name] = self.columns
+        GEOMETRIES[self.name] = made = _made(self)
         return made
 
 
@@ -255,15 +256,9 @@ def _made(given: Given) -> Geometry:
         outline=None if given.outline is None else partial(_outline, given, given.outline),
         size=None if given.size is None else partial(_size, given, given.size),
         offsets=offsets,
-        slips=tuple(_swap(*pair) for pair in combinations(given.columns, 2)),
+        slips=tuple(swap_of(*pair) for pair in combinations(given.columns, 2)),
         given=given,
     )
-
-
-def _swap(one: str, other: str) -> Slip:
-    """Two columns that stand for each other."""
-    advice = f"write each into its own column: {one}, {other}"
-    return f"{one} and {other} are swapped", advice, partial(swapped, one=one, other=other)
 
 
 def _arrays(given: Given, rows: Columns | Rows) -> dict[str, np.ndarray]:
@@ -399,14 +394,14 @@ def _check_new(given: Given) -> None:
     """Raises InputError if another geometry has this name or these columns."""
     if given.name in BUILT_IN:
         raise InputError(f"geometry: {given.name} is built in; give another name")
-    sets = {name: {*columns} for name, columns in schema.REGISTERED_COLUMNS.items()} | {
+    sets = {name: {*columns} for name, columns in schema.GEOMETRY_COLUMNS.items()} | {
         "points": {*"xy"},
         "boxes": {*schema.BOX},
     }
     same = [name for name, columns in sets.items() if columns == {*given.columns} and name != given.name]
     if same:
         raise InputError(f"geometry: {same[0]} has these columns already ({', '.join(given.columns)})")
-    there = REGISTERED.get(given.name)
+    there = GEOMETRIES.get(given.name)
     if there is not None and not _is_same(there.given, given):
         how = f'geometry("{given.name}", None) takes it out'
         raise InputError(f"geometry: there is another {given.name} already; {how}, or give another name")

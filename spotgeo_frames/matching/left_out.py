@@ -27,8 +27,12 @@ def left_out(aligned: Aligned, rule: Rule, *, of_part: bool = False) -> str | No
     """
     truth, predictions = aligned.truth.table, aligned.predictions.table
     texts = [_flat(truth, predictions)] if rule.geometry.covered is not None else []
-    if rule.measure is None and rule.registered is None:
-        texts += [other_words.third_left_out(side, provenance.source(side, name)) for name, side in _named(aligned)]
+    if rule.measure is None and rule.of_geometry is None:
+        texts += [
+            text_of(side, provenance.source(side, name))
+            for name, side in _named(aligned)
+            for text_of in (other_words.third_left_out, other_words.sky_left_out)
+        ]
     texts += [
         _degrees(aligned, rule),
         one_sided_categories(*(header_of(side, name) for name, side in _named(aligned))),
@@ -78,7 +82,7 @@ def _degrees(aligned: Aligned, rule: Rule) -> str | None:
     filled = [(table["x"], table["y"]) for table in tables if "x" in table and "y" in table]
     if not filled or not all(_are_degrees(x, y) for x, y in filled):
         return None
-    how = "give distance= a function that measures great circles, if they are"
+    how = "call them ra and dec if they are, to measure great circles"
     return f"x and y may be degrees, within 360 and 90, and tau is {rule.tau:g}; they are measured as flat; {how}"
 
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from ..geometries import REGISTERED, SIMILARITIES, Geometry, Measure
+from ..geometries import GEOMETRIES, MEASURES, SIMILARITIES, Geometry, Measure
 from ..support import InputError
 from ..tables import messages, schema
 from .options import MatchOptions, similarity_rule, with_distance
@@ -78,12 +78,13 @@ def _rule(table: pd.DataFrame, options: MatchOptions, needs: Distances) -> Rule:
         raise InputError("match table: it was matched by similarity, which has no tau; leave out tau")
     if options.similarity is None and options.distance is None and is_of_poses(table):
         return _keypoint_rule(table, options)
-    registered = registered_of(table, options)
-    if registered is not None:
+    own = noted_geometry(table, options)
+    if own is not None:
         threshold = _needed(table, "threshold", options.threshold)
-        tau = _needed(table, "tau", options.tau) if registered.is_distance else None
-        own, unit = registered.is_distance, registered.unit
-        return Rule(registered.name, tau, threshold=threshold, own_distance=own, unit=unit, registered=registered)
+        tau = _needed(table, "tau", options.tau) if own.is_distance else None
+        name = own.rule_name(by_similarity=True)
+        unit = own.unit if own.is_distance else None
+        return Rule(name, tau, threshold=threshold, own_distance=own.is_distance, unit=unit, of_geometry=own)
     similarity = _similarity(table, options)
     threshold = _needed(table, "threshold", options.threshold)
     tau = _needed(table, "tau", options.tau) if similarity == "point" else None
@@ -92,15 +93,23 @@ def _rule(table: pd.DataFrame, options: MatchOptions, needs: Distances) -> Rule:
     return similarity_rule(similarity, known, threshold)
 
 
-def registered_of(table: pd.DataFrame, options: MatchOptions) -> Geometry | None:
-    """The registered geometry by which a table was made, by its notes or else its columns, unless options say more."""
-    if options.similarity is not None or options.distance is not None:
+def noted_geometry(table: pd.DataFrame, options: MatchOptions) -> Geometry | None:
+    """The geometry with columns of its own by which a table was made, by its notes or else its columns.
+
+    None where it is another one, or the options say so.
+    """
+    if callable(options.similarity) or options.distance is not None:
         return None
-    noted = table.attrs.get("rule")
-    if noted is not None:
-        return REGISTERED.get(str(noted))
-    of_truth, of_predictions = (schema.registered_name(table, prefix) for prefix in schema.SIDE_PREFIXES)
-    return REGISTERED.get(str(of_truth)) if of_truth == of_predictions else None
+    noted = table.attrs.get("geometry", table.attrs.get("rule"))
+    if noted is None or (noted in MEASURES and options.similarity is not None):
+        of_truth, of_predictions = (schema.geometry_name(table, prefix) for prefix in schema.SIDE_PREFIXES)
+        noted = of_truth if of_truth == of_predictions else None
+    found = GEOMETRIES.get(str(noted))
+    word = options.similarity or table.attrs.get("rule")
+    if found is not None and found.given is None and word not in (None, "distance"):
+        found = found.measured_by(str(word))
+    by_distance = schema.measure_of(table) == "distance"
+    return None if found is None or (by_distance and not found.is_distance) else found
 
 
 def is_of_poses(table: pd.DataFrame) -> bool:
@@ -129,7 +138,8 @@ def distance_rule(table: pd.DataFrame, needs: Distances = TAU_ONLY, tau: float |
 
 def rule_notes(table: pd.DataFrame) -> dict[Hashable, Any]:
     """The notes of a table that say by which rule it was made; tables from other libraries may have none."""
-    return {key: table.attrs[key] for key in ("rule", *NOTED, *schema.PRECISION_NOTED) if key in table.attrs}
+    wanted = ("rule", "geometry", *NOTED, *schema.PRECISION_NOTED)
+    return {key: table.attrs[key] for key in wanted if key in table.attrs}
 
 
 def shared_notes(table: pd.DataFrame) -> dict[Hashable, Any]:
@@ -151,9 +161,10 @@ def _distance_rule(table: pd.DataFrame, options: MatchOptions, needs: Distances)
     unit, name = table.attrs.get("unit"), str(table.attrs.get("rule", "distance"))
     if "epsilon" in needs:
         check_distances(tau, epsilon, unit)
-    registered = registered_of(table, options)
-    if registered is not None:
-        return Rule(registered.name, tau, epsilon, own_distance=True, unit=registered.unit, registered=registered)
+    own = noted_geometry(table, options)
+    if own is not None:
+        name = own.rule_name(by_similarity=False)
+        return Rule(name, tau, epsilon, own_distance=True, unit=own.unit, of_geometry=own)
     rule = Rule(name, tau, epsilon, own_distance=name != "distance", unit=unit)
     return with_distance(rule, options._replace(unit=unit))
 

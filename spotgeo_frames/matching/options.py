@@ -7,7 +7,7 @@ one by one by distance, and all other objects by distance.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -200,9 +200,9 @@ def rule_for(options: MatchOptions, truth: Header, predictions: Header) -> Rule:
     Raises InputError if only one side has boxes and neither a similarity nor a tau is given, if a word does not fit the
     geometry, or if columns may be those of another geometry or are called otherwise (`check_columns`).
     """
-    registered = _registered(options, truth, predictions)
-    if registered is not None:
-        return _registered_rule(registered, options, truth, predictions)
+    own = _own_geometry(options, truth, predictions)
+    if own is not None:
+        return _own_rule(own, options, truth, predictions)
     similarity = _by_geometry(options, truth, predictions)
     check_columns(options, truth, predictions)
     if similarity is None:
@@ -223,10 +223,11 @@ def track_rule(options: MatchOptions, truth: Header, predictions: Header, *, thr
     has boxes and neither a similarity nor a tau is given, or if columns may be those of another geometry or are called
     otherwise.
     """
-    registered = _registered(options, truth, predictions)
-    if registered is not None:
-        rule = _registered_rule(registered, options._replace(threshold=threshold), truth, predictions)
-        return replace(rule, threshold=threshold, epsilon=None, identity=identity)
+    own = _own_geometry(options, truth, predictions)
+    if own is not None:
+        rule = _own_rule(own, options._replace(threshold=threshold), truth, predictions)
+        name = own.rule_name(by_similarity=True)
+        return replace(rule, name=name, threshold=threshold, epsilon=None, identity=identity)
     similarity = _by_geometry(options, truth, predictions)
     check_columns(options, truth, predictions)
     rule = similarity_rule("point" if similarity is None else similarity, options, threshold)
@@ -252,45 +253,67 @@ def with_distance(rule: Rule, options: MatchOptions) -> Rule:
 def _noted_name(measure: Measure) -> str:
     """The name of a caller's function in notes, "function NAME" where NAME might be taken for a built-in rule."""
     name = name_of(measure)
-    return f"function {name}" if name in MEASURES or name in schema.REGISTERED_COLUMNS else name
+    return f"function {name}" if name in MEASURES or name in schema.GEOMETRY_COLUMNS else name
 
 
-def _registered(options: MatchOptions, truth: Header, predictions: Header) -> Geometry | None:
-    """The registered geometry that the rows are measured by; None if the options or the tables mean another one.
+def _own_geometry(options: MatchOptions, truth: Header, predictions: Header) -> Geometry | None:
+    """The geometry with columns of its own that rows are measured by; None if the options or tables mean another one.
 
     A side without rows takes the geometry of the other side. With a tau, the middles of one geometry meet those of
-    another. Raises InputError if only one side is of a registered geometry, or a tau does not apply to it.
+    another. Raises InputError if only one side is of such a geometry, or a tau does not apply to it.
     """
-    if options.similarity is not None or options.distance is not None:
+    if callable(options.similarity) or options.distance is not None:
         return None
     filled = [side for side in (truth, predictions) if side.n_rows] or [truth, predictions]
     geometries = [side.geometry for side in filled]
-    if not any(geometry.given for geometry in geometries):
+    if not any(schema.geometry_name(side.columns) for side in filled):
         return None
     first, last = geometries[0], geometries[-1]
+    if options.similarity is not None and (first is last or first.places_in == last.places_in):
+        return first.measured_by(options.similarity) if first is last else None
     if first is not last:
-        if options.tau is not None:
+        if options.tau is not None and first.places_in == last.places_in:
             return None
-        are = [f"{side.name} is of {geometry.name}" for side, geometry in zip(filled, geometries, strict=True)]
-        raise InputError(f"{', and '.join(are)}; give tau to match the middles of both, or make them the same")
-    if options.tau is not None and not first.is_distance:
-        how = "give a threshold instead, or similarity='point' for the distance of middles"
-        raise InputError(f"tau is a distance, and {first.name} are measured by a similarity; {how}")
-    return first
+        raise InputError(_apart(filled))
+    if options.tau is None or first.is_distance:
+        return first
+    if first.given is None:
+        return None  # the distance of the middles
+    how = "give a threshold instead, or similarity='point' for the distance of middles"
+    raise InputError(f"tau is a distance, and {first.name} are measured by a similarity; {how}")
 
 
-def _registered_rule(geometry: Geometry, options: MatchOptions, truth: Header, predictions: Header) -> Rule:
-    """The rule of a registered geometry; raises InputError if the options do not apply to it or lack a tau."""
+def _apart(sides: Sequence[Header]) -> str:
+    """The problem of two sides with rows, of which one has columns of its own geometry that the other has not."""
+    side, other = sides if schema.geometry_name(sides[0].columns) else sides[::-1]
+    lacking = [name for name in side.geometry.columns if name not in other.columns]
+    columns = f"column{'s' if len(lacking) > 1 else ''} {', '.join(lacking)}"
+    has = f"{side.name}: {columns} {'are' if len(lacking) > 1 else 'is'} of {side.geometry.name}"
+    how = "make both sides the same"
+    if side.geometry.places_in == other.geometry.places_in:
+        how = f"give tau to match only the middles of both, or {how}"
+    return f"{has}, and {other.name} has {other.geometry.name}; {how}"
+
+
+def _own_rule(geometry: Geometry, options: MatchOptions, truth: Header, predictions: Header) -> Rule:
+    """The rule of a geometry with columns of its own.
+
+    Raises InputError if the options do not apply to it or lack a tau.
+    """
     check_columns(options, truth, predictions)
+    by_similarity = not geometry.is_distance or options.similarity is not None
+    name = geometry.rule_name(by_similarity)
+    threshold = options.threshold or THRESHOLD
     if not geometry.is_distance:
         if options.epsilon is not None:
             raise InputError(f"epsilon is a distance, and {geometry.name} are measured by a similarity; leave it out")
-        return Rule(geometry.name, threshold=options.threshold or THRESHOLD, registered=geometry)
-    if options.tau is None:
+        return Rule(name, threshold=threshold, of_geometry=geometry)
+    if options.tau is None and geometry.unit is not None:
         unit = f", in {geometry.unit}" if geometry.unit else ""
         raise InputError(f"{geometry.name} are measured by a distance; give tau, the largest one of a match{unit}")
     tau, epsilon = check_distances(options.tau, options.epsilon, geometry.unit)
-    return Rule(geometry.name, tau, epsilon, own_distance=True, unit=geometry.unit, registered=geometry)
+    own = Rule(name, tau, epsilon, own_distance=True, unit=geometry.unit, of_geometry=geometry)
+    return replace(own, epsilon=None, threshold=threshold) if by_similarity else own
 
 
 def _by_geometry(options: MatchOptions, truth: Header, predictions: Header) -> str | Measure | None:
@@ -333,8 +356,7 @@ def check_columns(options: MatchOptions, truth: Header, predictions: Header) -> 
     """
     sides = [(tuple(map(str, side.columns)) if side.n_rows else (), side.name) for side in (truth, predictions)]
     problems = [
-        None if schema.registered_name(side[0]) else other_words.geometry_problem(*side, told(options))
-        for side in sides
+        None if schema.geometry_name(side[0]) else other_words.geometry_problem(*side, told(options)) for side in sides
     ]
     problems.append(other_words.naming_problem(*(columns for columns, _ in sides)))
     if any(problems):

@@ -54,13 +54,14 @@ MEASURED: dict[str, Geometry] = {"distance": POINTS, "point": POINTS, "iou": BOX
 class Rule:
     """When pairs are near and what they cost; a field that does not apply to the rule is None.
 
-    `name` is "distance", "iou", "oks", "point", "keypoint", the name of a geometry that is `registered`, or that of the
-    caller's function, which is then in `measure`, unless the rule comes from notes and nothing is to be measured.
-    `own_distance` says that this function, or the registered geometry, gives distances; with a `threshold`, pairs are
-    then similar by max(0, 1 - distance / (2 tau)). `tau` and `epsilon` are in pixels (`unit` is None), or in the unit
-    of the function. `threshold` is the least similarity of a match. `identity` is the column that names objects through
-    a sequence, and `by` the column whose values are evaluated one by one. `head_sizes` is the largest distance of
-    joints, in head sizes. `sigmas` are the standard deviations of the joints' places, as shares of the object's size.
+    `name` is "distance", "iou", "oks", "point", "keypoint", the name of a geometry that a person registered, or that of
+    the caller's function, which is then in `measure`, unless the rule comes from notes and nothing is to be measured.
+    `of_geometry` is a geometry that has columns of its own. `own_distance` says that it, or the function, gives
+    distances; with a `threshold`, pairs are then similar by max(0, 1 - distance / (2 tau)). `tau` and `epsilon` are in
+    pixels (`unit` is None), or in the unit of the function or geometry. `threshold` is the least similarity of a match.
+    `identity` is the column that names objects through a sequence, and `by` the column whose values are evaluated one
+    by one. `head_sizes` is the largest distance of joints, in head sizes. `sigmas` are the standard deviations of the
+    joints' places, as shares of the object's size.
     """
 
     name: str
@@ -74,13 +75,13 @@ class Rule:
     measure: Measure | None = None
     own_distance: bool = False
     unit: str | None = None
-    registered: Geometry | None = None
+    of_geometry: Geometry | None = None
 
     @property
     def geometry(self) -> Geometry:
         """What the rows are that this rule measures."""
-        if self.registered is not None:
-            return self.registered
+        if self.of_geometry is not None:
+            return self.of_geometry
         if self.measure is not None:
             return of_function(self.measure, self.own_distance, self.unit)
         if self.name == "oks":
@@ -97,6 +98,16 @@ class Rule:
     def by_head_sizes(self) -> bool:
         """Whether joints are measured in head sizes, as `pose` does."""
         return self.name == "keypoint"
+
+    @property
+    def is_built_in(self) -> bool:
+        """Whether it is that of one of the package's geometries that have columns of their own."""
+        return self.of_geometry is not None and self.of_geometry.given is None
+
+    @property
+    def named_distance(self) -> bool:
+        """Whether distances are those of the caller's, which messages call by the rule's name."""
+        return self.own_distance and not self.is_built_in
 
     @property
     def is_official(self) -> bool:
@@ -130,7 +141,7 @@ class Rule:
     @property
     def options_of_tracks(self) -> dict[str, Any]:
         """The arguments of `track` that make this rule, if it is one of tracks without poses."""
-        if self.registered is not None:
+        if self.of_geometry is not None:
             return {"tau": self.tau}
         return (self.callers or {"similarity": self.name}) | {"tau": self.tau, "unit": self.unit}
 
@@ -143,8 +154,8 @@ class Rule:
         geometry = self.geometry
         if geometry.any_column and not geometry.columns:
             return None
-        # The middles of registered geometries may be measured.
-        own = [name for columns in schema.REGISTERED_COLUMNS.values() for name in columns]
+        # The middles of any geometry may be measured.
+        own = [name for columns in schema.GEOMETRY_COLUMNS.values() for name in columns]
         return [*dict.fromkeys([*schema.BOX, *geometry.columns, *own, "category", *geometry.columns_of_truth])]
 
     @property
@@ -159,6 +170,7 @@ class Rule:
         if self.joints:
             named["sigmas"] = {str(joint): float(sigma) for joint, sigma in self.joint_sigmas.items()}
         told = {key: value for key, value in named.items() if value is not None}
+        told |= {"geometry": self.geometry.name} if self.is_built_in else {}
         return {"rule": self.name} | told | {"version": __version__}
 
     @property

@@ -138,7 +138,7 @@ def given_arrays(given: Any, name: str) -> BatchSide | None:
     """
     objects, frames = (given.objects, given.frames) if isinstance(given, Annotations) else (given, None)
     if isinstance(objects, Mapping):
-        side = None if schema.registered_name(objects) else arrays_of_dict(objects, name)
+        side = None if schema.geometry_name(objects) else arrays_of_dict(objects, name)
     else:
         side = _arrays_of_dataframe(objects) if isinstance(objects, pd.DataFrame) else None
     if isinstance(given, Annotations) and given.sequences is not None:
@@ -171,7 +171,7 @@ def _arrays_of_dataframe(table: pd.DataFrame) -> BatchSide | None:
     kinds = "".join([dtype.kind if isinstance(dtype, np.dtype) else "O" for dtype in table.dtypes.tolist()])
     if not {"sequence", "frame", "object", "x", "y"} <= {*names} or len({*names}) < len(names):
         return None
-    if schema.registered_name(names) is not None:
+    if schema.geometry_name(names) is not None:
         return None
     positions = _positions(names, kinds)
     if positions is None:
@@ -209,7 +209,7 @@ def _positions(names: tuple[str, ...], kinds: str) -> _Positions | None:
 
 def arrays_of_columns(objects: Columns, frames: Columns | None = None) -> BatchSide | None:
     """The side that columns of objects, and of frames, are; None if the geometry is not float64 throughout."""
-    if schema.registered_name(objects) is not None:
+    if schema.geometry_name(objects) is not None:
         return None
     names = schema.BOX if {*schema.BOX} <= {*objects} else schema.BOX[:2]
     parts = [objects[name] for name in names]
@@ -227,10 +227,10 @@ def as_dataframe(side: BatchSide) -> pd.DataFrame:
     return pd.DataFrame(key | names | dict(zip(schema.BOX, side.geometry, strict=False)) | side.columns)
 
 
-def _registered_objects(arrays: Mapping[str, Any], name: str) -> pd.DataFrame:
-    """A dict of the columns of a registered geometry as a table, in which objects without names are numbered."""
+def _objects_of_geometry(arrays: Mapping[str, Any], name: str) -> pd.DataFrame:
+    """A dict of the columns of a geometry that has its own as a table, in which objects without names are numbered."""
     columns = {key: np.asarray(values) for key, values in arrays.items()}
-    own = schema.REGISTERED_COLUMNS[str(schema.registered_name(arrays))]
+    own = schema.GEOMETRY_COLUMNS[str(schema.geometry_name(arrays))]
     n_rows = len(columns[own[0]])
     columns.setdefault("object", np.arange(n_rows))
     wrong = [key for key, values in columns.items() if values.shape not in ((), (n_rows,))]
@@ -242,8 +242,8 @@ def _registered_objects(arrays: Mapping[str, Any], name: str) -> pd.DataFrame:
 def as_tables(given: Any, name: str) -> Any:
     """Annotations of tables, or a table, from what one side of a batch may be given as."""
     objects, frames, sequences = given if isinstance(given, Annotations) else (given, None, None)
-    if isinstance(objects, Mapping) and schema.registered_name(objects):
-        objects = _registered_objects(objects, name)
+    if isinstance(objects, Mapping) and schema.geometry_name(objects):
+        objects = _objects_of_geometry(objects, name)
     elif isinstance(objects, Mapping):
         side = arrays_of_dict(objects, name)
         objects = as_dataframe(side)

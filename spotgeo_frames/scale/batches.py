@@ -23,8 +23,8 @@ from .batch_arrays import BatchSide, arrays_of_columns, as_tables, given_arrays
 
 # The columns of each side that decide how rows are matched; all batches have the same of them.
 DECIDING = {
-    "truth": frozenset(["joint", "w", "h", "category", "crowd", "ignore"]),
-    "predictions": frozenset(["joint", "w", "h", "category"]),
+    "truth": frozenset(["joint", *schema.BOX, "category", "crowd", "ignore"]),
+    "predictions": frozenset(["joint", *schema.BOX, "category"]),
 }
 
 
@@ -47,10 +47,7 @@ def form_of(side: str, columns: Any, others: Sequence[str], frames: Any) -> Form
         told = frames is not None and len(frames["sequence"])
         return _form(None, (), is_text(frames["sequence"]), None, ()) if told else NO_FORM
     classes = is_text(columns["category"]) if "category" in columns else None
-    # Plain batches have no x and y among their columns, and all have them.
-    own = tuple(
-        name for columns_of in schema.REGISTERED_COLUMNS.values() for name in columns_of if name not in schema.BOX[:2]
-    )
+    own = tuple(name for columns_of in schema.GEOMETRY_COLUMNS.values() for name in columns_of)
     return _form(side, (*columns, *others), is_text(columns["sequence"]), classes, own)
 
 
@@ -60,7 +57,7 @@ def _form(
 ) -> Form:
     """The form of these columns, the same object for all batches that have it; `side` is None without rows.
 
-    `own` are the columns of registered geometries.
+    `own` are the columns of geometries that have their own.
     """
     text = {"sequence": sequences} | ({} if classes is None else {"category": classes})
     return Form({} if side is None else {side: DECIDING[side].union(own).intersection(names)}, text)
@@ -113,9 +110,8 @@ def rule_of_form(options: MatchOptions, form: Form) -> Rule:
     While nothing has rows, a threshold alone is that of boxes.
     """
     unknown = schema.BOX if options.threshold is not None and not form.columns else ()
-    # All batches have places, which decide nothing.
     sides = (
-        Header(side, {*schema.BOX[:2], *form.columns.get(side, unknown)}, side in form.columns) for side in DECIDING
+        Header(side, form.columns.get(side, {*schema.BOX[:2], *unknown}), side in form.columns) for side in DECIDING
     )
     return rule_for(options, *sides)
 
@@ -227,7 +223,7 @@ def plain_side(side: BatchSide, name: str, sequences: Codes, categories: Codes) 
         return None
     if not all(_are_flags(marked) for marked in (crowd, ignore) if marked is not None):
         return None
-    form = form_of(name, columns, schema.BOX[2:] if len(geometry) == len(schema.BOX) else [], side.frames)
+    form = form_of(name, columns, schema.BOX[: len(geometry)], side.frames)
     return PlainSide(sequence, frame, geometry, category, crowd, ignore, listed, form)
 
 

@@ -19,6 +19,7 @@ from .listing import files_of
 
 # The values that a column must have. Keys may be integers or text, but the same in all files.
 KINDS = {"frame": "integers", "x": "numbers", "y": "numbers", "w": "numbers", "h": "numbers"}
+KINDS |= dict.fromkeys(schema.TEXT_OF_GEOMETRIES, "text")
 KEYS = ["sequence", "object", "joint"]
 
 # Writers cut long text in statistics, most of them at 64 bytes, or a little before to keep the last character whole.
@@ -279,17 +280,17 @@ def _judged(files: Sequence[File], footers: Sequence[_Footer], required: Sequenc
 
 
 def _needed(required: Sequence[str], names: Sequence[str]) -> list[str]:
-    """The required columns of a file with these; those of a place are those of its geometry, if one is registered."""
-    own = schema.registered_name(names)
+    """The required columns of a file with these; those of a place are those of its geometry, if it has its own."""
+    own = schema.geometry_name(names)
     if own is None or not {"x", "y"} <= {*required} or {"w", "joint"} & {*required}:
         return list(required)
-    return [*(name for name in required if name not in ("x", "y")), *schema.REGISTERED_COLUMNS[own]]
+    return [*(name for name in required if name not in ("x", "y")), *schema.GEOMETRY_COLUMNS[own]]
 
 
 def _kind_of(name: str) -> str | None:
     """What a column must have, "integers" or "numbers"; None where that depends."""
-    registered = any(name in columns for columns in schema.REGISTERED_COLUMNS.values())
-    return KINDS.get(name, "numbers" if registered else None)
+    of_geometry = any(name in columns for columns in schema.GEOMETRY_COLUMNS.values())
+    return KINDS.get(name, "numbers" if of_geometry else None)
 
 
 def _wanted(common: str) -> str:
@@ -298,12 +299,14 @@ def _wanted(common: str) -> str:
 
 
 def _is_of(kind: pa.DataType, wanted: str) -> bool:
-    """Whether a type is the wanted one: "integers", "numbers", or the name of a type."""
+    """Whether a type is the wanted one: "integers", "numbers", "text", or the name of a type."""
     match wanted:
         case "integers":
             return pa.types.is_integer(kind)
         case "numbers":
             return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+        case "text":
+            return pa.types.is_string(kind) or pa.types.is_large_string(kind)
         case _:
             return str(kind) == wanted
 

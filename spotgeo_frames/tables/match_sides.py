@@ -19,7 +19,7 @@ from .schema import (
     TP,
     coordinates_of,
     frame_columns,
-    registered_name,
+    geometry_name,
 )
 
 
@@ -59,7 +59,7 @@ def sides_of(table: pd.DataFrame, columns: Collection[str] | None) -> MatchSides
 
 def check_coordinates(table: pd.DataFrame, sides: Sequence[str] = ("truth", "predicted")) -> None:
     """Raises InputError if a match table lacks the x or y of these sides, unless their geometry has other columns."""
-    plain = [side for side in sides if registered_name(table.columns, f"{side}_") is None]
+    plain = [side for side in sides if geometry_name(table.columns, f"{side}_") is None]
     columns = [f"{side}_{axis}" for side in plain for axis in "xy"]
     lacking = [column for column in columns if column not in table]
     if lacking:

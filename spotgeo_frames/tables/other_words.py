@@ -293,7 +293,7 @@ def _as_points(columns: tuple[str, ...], found: Mapping[str, str], name: str) ->
         return _problem(name, signs, "of an oriented box, which points are not", "")
     signs = [found[sign] for sign in found if sign in SKY]
     if signs:
-        mend = "give distance= a function (a great circle) and tau to measure in the sky"
+        mend = "give ra and dec (degrees), without x and y, to measure in the sky"
         return _problem(name, signs, "of a place in the sky, and x and y would be measured", mend)
     signs = [found[sign] for sign in found if sign in MASKS]
     if signs:
@@ -334,7 +334,7 @@ def _third(found: Mapping[str, str], name: str) -> str | None:
     if "z" not in found:
         return None
     problem = f"column {found['z']} is a third coordinate, and only x and y are measured"
-    mend = "give distance= a function that measures all three, and tau"
+    mend = "leave out w and h to measure points in space"
     return f"{name}: {problem}; {mend}; or {_carried([found['z']])}"
 
 
@@ -342,6 +342,13 @@ def third_left_out(columns: Iterable[Hashable], name: str) -> str | None:
     """A warning that a third coordinate plays no part where x and y are measured; or None."""
     third = next((column for column in columns if plain(column) == "z"), None)
     return None if third is None else f"{name}: column {third} plays no part; only x and y are measured"
+
+
+def sky_left_out(columns: Iterable[Hashable], name: str) -> str | None:
+    """A warning that places in the sky play no part where x and y are measured; or None."""
+    if not {"x", "y", "ra", "dec"} <= {*columns}:
+        return None
+    return f"{name}: ra and dec play no part, and tau is in px; leave out x and y to measure in the sky"
 
 
 @lru_cache(maxsize=256)

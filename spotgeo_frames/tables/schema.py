@@ -35,8 +35,22 @@ OBJECT_KEY = [*FRAME_KEY, "object"]
 # The columns of a box: left, top, width and height, px.
 BOX = ["x", "y", "w", "h"]
 
-# The columns of the geometries that a person registered, by name.
-REGISTERED_COLUMNS: dict[str, tuple[str, ...]] = {}
+# The columns by which a table shows its geometry, by the geometry's name: the package's own but for points and boxes,
+# then those that a person registered.
+BUILT_IN_COLUMNS = {
+    "space": ("x", "y", "z"),
+    "sky": ("ra", "dec"),
+}
+GEOMETRY_COLUMNS: dict[str, tuple[str, ...]] = dict(BUILT_IN_COLUMNS)
+
+# Columns that a table of such a geometry does not have: places in an image may carry their place in the sky.
+NOT_BESIDE = {"space": ("w", "h"), "sky": ("x", "y")}
+
+# Columns of geometries that are text, and no numbers.
+TEXT_OF_GEOMETRIES = {"mask"}
+
+# The largest size of coordinates that have one of their own, by the geometry's name: degrees.
+LARGEST_OF = {"sky": {"dec": 90.0}}
 
 OUTCOMES = ["TP", "FN", "FP", "empty"]
 TP, FN, FP, EMPTY = range(len(OUTCOMES))
@@ -83,30 +97,40 @@ LARGEST_COORDINATE = 1e149
 
 
 def coordinates_of(columns: Container[Hashable]) -> list[str]:
-    """The columns of coordinates that a table with these columns has or lacks: those of its geometry.
+    """The columns of coordinates that a table with these columns has or lacks: the numbers of its geometry.
 
-    Raises InputError as `registered_name` does.
+    Raises InputError as `geometry_name` does.
     """
-    name = registered_name(columns)
+    name = geometry_name(columns)
     if name is not None:
-        return list(REGISTERED_COLUMNS[name])
+        return [column for column in GEOMETRY_COLUMNS[name] if column not in TEXT_OF_GEOMETRIES]
     return BOX if "w" in columns and "h" in columns else BOX[:2]
 
 
-def registered_name(columns: Container[Hashable], prefix: str = "") -> str | None:
-    """The name of the registered geometry of a table with these columns: that with the most columns; or None.
+def geometry_name(columns: Container[Hashable], prefix: str = "") -> str | None:
+    """The name of the geometry that a table with these columns shows; None for points and boxes, and for joints.
 
-    Joints are of none. `prefix` is that of a match table's columns. Raises InputError where two geometries have equally
-    many of them.
+    It is the one with the most columns; one that a person registered goes before the package's own. `prefix` is that of
+    a match table's columns. Raises InputError where two geometries have equally many of them.
     """
-    if not REGISTERED_COLUMNS or "joint" in columns:
+    if "joint" in columns:
         return None
-    found = [name for name, own in REGISTERED_COLUMNS.items() if all(f"{prefix}{column}" in columns for column in own)]
-    most = max((len(REGISTERED_COLUMNS[name]) for name in found), default=0)
-    widest = [name for name in found if len(REGISTERED_COLUMNS[name]) == most]
+    found = [name for name in GEOMETRY_COLUMNS if _shows(name, columns, prefix)]
+    if not found:
+        return None
+    found = [name for name in found if name not in BUILT_IN_COLUMNS] or found
+    most = max(len(GEOMETRY_COLUMNS[name]) for name in found)
+    widest = [name for name in found if len(GEOMETRY_COLUMNS[name]) == most]
     if len(widest) > 1:
         raise InputError(f"a table has the columns of two geometries, {' and '.join(widest)}; drop those of one")
-    return widest[0] if widest else None
+    return widest[0]
+
+
+def _shows(name: str, columns: Container[Hashable], prefix: str) -> bool:
+    """Whether a table with these columns has all of this geometry, and none that it does not have."""
+    return all(f"{prefix}{column}" in columns for column in GEOMETRY_COLUMNS[name]) and not any(
+        f"{prefix}{column}" in columns for column in NOT_BESIDE.get(name, ())
+    )
 
 
 def frame_columns(table: Any) -> list[str]:

@@ -14,7 +14,7 @@ from .arrow import as_pandas
 from .lists_of_numbers import as_matrix, holds_dicts, holds_lists
 from .messages import listed, missing
 from .other_words import LIST_FORMATS, LISTS, BoxFormat, found_geometry, geometry_groups, in_other_words, plain
-from .schema import BOX, registered_name
+from .schema import BOX, geometry_name
 from .table import Table
 from .table_kinds import same_kind_as
 
@@ -132,7 +132,7 @@ def tidy(
     taken = None if names.keys() & {*BOX} or keypoints or box is not None else _found_box(given, claimed, box_format)
     numbers, form, places = taken or (_listed(box), box_format or "xywh", {})
     of_objects = bool(numbers or places or keypoints or names.keys() & PLACES or {*given.columns} & PLACES)
-    of_objects |= registered_name(given.columns) is not None
+    of_objects |= geometry_name(given.columns) is not None
     looked_for = (*OF_ANY, *(OF_OBJECTS if of_objects else ()))
     found = _found_names(given, names, claimed | {*numbers, *places.values()}, looked_for) | places
     _check_names(given, names | found, [*numbers, *sizes], form if numbers else None, keypoints)
@@ -223,7 +223,7 @@ def _found_box(
     left = [str(name) for name in given.columns if name not in claimed]
     if {*BOX} <= {*left} and box_format not in (None, "xywh"):
         return list(BOX), box_format or "xywh", {}
-    if registered_name(given.columns) or {*TURNED} <= {*given.columns}:
+    if geometry_name(given.columns) or {*TURNED} <= {*given.columns}:
         return None
     groups = geometry_groups(left)
     if len(groups) > 1:

@@ -128,7 +128,7 @@ def test_scores_in_other_words(function: str) -> None:
             {"segmentation": "a"},
             {"mask": "a"},
         ),
-        *({"bbox": "0 0 1 1"}, {"x2": 10.0, "y2": 10.0}, {"xmax": 10.0}, {"keypoints": "1"}, {"w": 10.0}, {"z": 1.0}),
+        *({"bbox": "0 0 1 1"}, {"x2": 10.0, "y2": 10.0}, {"xmax": 10.0}, {"keypoints": "1"}, {"w": 10.0}),
     ],
 )
 @pytest.mark.parametrize("side", ["truth", "predictions", "both"])
@@ -181,7 +181,7 @@ def test_a_function_of_ones_own_knows_its_columns() -> None:
 
 def test_degrees() -> None:
     truth = objects([(1, 1, 120.0, 40.0), (1, 1, 121.0, 41.0)])
-    with warned(("x and y may be degrees, within 360 and 90, and tau is 0.01", "distance=")):
+    with warned(("x and y may be degrees, within 360 and 90, and tau is 0.01", "call them ra and dec")):
         sf.match(truth, truth, tau=0.01, epsilon=0)
     shares = truth.assign(x=truth["x"] / 200, y=truth["y"] / 200)
     with warned():

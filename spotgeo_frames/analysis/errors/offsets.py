@@ -165,9 +165,9 @@ def _geometry(table: pd.DataFrame, rule: Rule) -> Geometry:
     if rule.geometry.assembled is not None:
         return rule.geometry
     of_truth, of_predictions = (geometry_of(table, prefix) for prefix in schema.SIDE_PREFIXES)
-    if of_truth is of_predictions and (of_truth.given is None or of_truth is rule.registered):
+    if of_truth is of_predictions and (of_truth.given is None or of_truth is rule.of_geometry):
         return of_truth
-    # By a built-in rule, rows are what this rule takes them for.
+    # By a built-in rule, rows of a person's geometry are what this rule takes them for.
     of_truth, of_predictions = (built_in_geometry(table, prefix) for prefix in schema.SIDE_PREFIXES)
     return of_truth if of_truth is of_predictions else POINTS
 

@@ -80,7 +80,7 @@ def _rule(table: pd.DataFrame, tau: float | None, similarity: str | Measure | No
     if distance is None:
         options = track_options(tau, similarity)
         if tau is not None and similarity is None:
-            if noted_rule.registered_of(table, options) is not None:
+            if noted_rule.noted_geometry(table, options) is not None:
                 return _agreeing(table, options)
             options = options._replace(similarity="point")
     else:  # the notes may know its tau
@@ -96,7 +96,7 @@ def _rule(table: pd.DataFrame, tau: float | None, similarity: str | Measure | No
 
 
 def _agreeing(table: pd.DataFrame, options: MatchOptions) -> Rule:
-    """The rule of a result of a registered geometry, whose tau the notes may have, too."""
+    """The rule of a result of a geometry with columns of its own, whose tau the notes may have, too."""
     _check_noted(table, {"tau": options.tau}, "similarity")
     tau = options.tau if table.attrs.get("tau") is None else None
     return _noted(table, options._replace(tau=tau))
@@ -124,7 +124,7 @@ def _sides(table: pd.DataFrame, rule: Rule) -> MatchSides:
     if rule.measure is not None and lacking:
         has = f"predictions have {' and '.join(lacking)} and truths have not"
         raise InputError(f"error_costs: {has}, so no truth can stand for a prediction")
-    if rule.name == "point":
+    if rule.name == "point" and rule.of_geometry is None:
         truth, predictions = _centres(truth), _centres(predictions)
     annotated = f"{schema.PREFIXES['frames']}{ANNOTATED}"
     frames = table[[*schema.FRAME_KEY, *([annotated] if annotated in table else [])]].drop_duplicates(schema.FRAME_KEY)

@@ -153,7 +153,7 @@ def _small_signs(case: Case) -> Iterator[Suspicion]:
     """The mistakes that leave most of F1: of a pixel or less, of objects listed twice and of a cap."""
     rule, now = case.rule, case.now
     # Of a caller's distance, only its unit tells whether x and y are pixels.
-    in_pixels = not rule.own_distance or rule.unit == "px"
+    in_pixels = rule.unit in (None, "px")
     if in_pixels and now.f1 >= GAIN and geometry_of(case.predictions).can_move:
         matches = match_dataframe(matcher.counted_table(now.counting, now.pairs, rule))
         yield from list(larger(case, matches)) or list(late(case)) or offset(case, matches)

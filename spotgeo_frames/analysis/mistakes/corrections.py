@@ -59,9 +59,9 @@ def of_places(truth: Annotations, predictions: pd.DataFrame, reach: float) -> It
     geometry = geometry_of(predictions)
     for suspicion, advice, corrected in geometry.slips:
         yield Correction(suspicion, advice, truth, corrected(predictions))
-    if not geometry.can_move:
+    if not geometry.in_image:
         return
-    sizes = dict(zip("xy", geometry.columns[2:], strict=False))
+    sizes = dict(zip("xy", geometry.sizes, strict=False))
     for axis, edge in (("x", "right"), ("y", "bottom")):
         total = _mirror(truth.objects, predictions, axis, reach)
         if total is not None:

@@ -41,16 +41,17 @@ SAME_STEP = 0.8
 
 def of_offsets_and_scales(truth: Annotations, predictions: pd.DataFrame, reach: float) -> Iterator[Correction]:
     """Coordinates that are off by the same, or are multiplied by a factor."""
-    if not geometry_of(predictions).can_move:
+    geometry = geometry_of(predictions)
+    if not geometry.can_move or geometry.places_in is not None:
         return
     pairs = frame_pairs(*_places(truth, predictions))
     peak = fullest(pairs.claimed - pairs.true, pairs.weight, reach)
     if peak is not None and peak.is_clear and np.hypot(*peak.place) > LEAST_OFF:
         dx, dy = peak.place
         advice = f"predictions lie {dx:+.1f} px in x and {dy:+.1f} px in y from the truth: subtract that"
-        corrected = predictions.assign(x=predictions["x"] - dx, y=predictions["y"] - dy)
+        corrected = geometry.shifted(predictions, dx, dy)
         yield Correction(f"coordinates are {np.hypot(dx, dy):.1f} px off", advice, truth, corrected, fitted=True)
-    factors = _factors(pairs, reach)
+    factors = _factors(pairs, reach) if geometry.in_image else None
     if factors is not None:
         yield scaled_by(truth, predictions, factors)
 
@@ -79,10 +80,8 @@ def scaled_by(truth: Annotations, predictions: pd.DataFrame, factors: np.ndarray
         suspicion = f"coordinates are scaled by {_told(factors[0])}"
     else:
         suspicion = f"coordinates are scaled by {_told(factors[0])} in x and by {_told(factors[1])} in y"
-    of_columns = dict(zip("xywh", [*factors, *factors], strict=True))
-    corrected = predictions.assign(
-        **{name: predictions[name] / of_columns[name] for name in geometry_of(predictions).columns}
-    )
+    of_columns = zip(geometry_of(predictions).columns, [*factors, *factors], strict=False)
+    corrected = predictions.assign(**{name: predictions[name] / factor for name, factor in of_columns})
     advice = f"give pixels of the truth's images: divide x by {factors[0]:.4g} and y by {factors[1]:.4g}"
     return Correction(suspicion, advice, truth, corrected, fitted=True)
 

@@ -175,6 +175,8 @@ def _is_of_sizes(hits: pd.DataFrame, is_off: np.ndarray) -> bool:
 
 def _scale(case: Case, hits: pd.DataFrame) -> Iterator[Suspicion]:
     """The scale that explains the errors better than an offset does."""
+    if not geometry_of(case.predictions).in_image:
+        return
     place, error = _centres(hits)
     squares = (place**2).sum(axis=0)
     if not (squares > 0).all():
@@ -207,9 +209,7 @@ def _in_some_sequences(case: Case, hits: pd.DataFrame) -> Iterator[Suspicion]:
         return
     names = hits["sequence"].iloc[first[order[split + 1 :]]]
     predictions, moved = case.predictions, case.predictions["sequence"].isin(names)
-    corrected = case.f1_of(
-        predictions.assign(x=predictions["x"] - high[0] * moved, y=predictions["y"] - high[1] * moved)
-    )
+    corrected = case.f1_of(geometry_of(predictions).shifted(predictions, high[0] * moved, high[1] * moved))
     in_them = f"in {len(names):,} of {len(n):,} sequences"
     advice = f"predictions lie {high[0]:+.2f} px in x and {high[1]:+.2f} px in y from the truth {in_them}"
     suspicion = f"coordinates are {np.hypot(*high):.1f} px off {in_them}"

@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...geometries import geometry_of
 from ...matching import TAU, Pairs, Rule, WithoutCrowds, compared, crowds, join_pairs, matcher
 from ...scoring import registry
 from ...support import arrays
@@ -139,7 +138,7 @@ def gained_objects(before: Score, after: Score, rule: Rule) -> tuple[int, int]:
 
 def _counting(truth: Annotations, predictions: pd.DataFrame, rule: Rule) -> WithoutCrowds:
     """The sides without crowds, and what is ignored."""
-    if not np.isfinite(predictions[list(geometry_of(predictions).columns)].to_numpy()).all():
+    if not np.isfinite(predictions[schema.coordinates_of(predictions)].to_numpy(np.float64)).all():
         predictions = predictions.head(0)  # a correction may overflow
     return crowds.without_crowds(compared(rule, truth, Annotations(predictions), "union", may_be_disjoint=True), rule)
 

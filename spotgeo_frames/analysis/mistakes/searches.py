@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from ...geometries import geometry_of
+from ...geometries import centres, geometry_of
 from ...tables import Annotations, messages, schema
 from .corrections import (
     GAIN,
@@ -145,11 +145,13 @@ def _elsewhere(predictions: pd.DataFrame) -> pd.DataFrame:
 
     There are none if nothing tells how they are moved.
     """
-    if not geometry_of(predictions).can_move:
+    geometry = geometry_of(predictions)
+    if not geometry.can_move or geometry.places_in is not None:
         return predictions.head(0)
-    moved = {}
-    for axis in "xy":
-        values = predictions[axis].groupby([predictions[key] for key in schema.OBJECT_KEY]).transform("first")
+    back = []
+    for along in centres(predictions):
+        of_objects = pd.Series(along).groupby([predictions[key].to_numpy() for key in schema.OBJECT_KEY])
+        values = of_objects.transform("first").to_numpy()
         width = np.ptp(values) or 1.0
-        moved[axis] = predictions[axis] + np.where(values < values.min() + width / 2, width / 2, -width / 2)
-    return predictions.assign(**moved)
+        back.append(np.where(values < values.min() + width / 2, -width / 2, width / 2))
+    return geometry.shifted(predictions, *back)

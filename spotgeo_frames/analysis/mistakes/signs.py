@@ -195,7 +195,8 @@ def twice(case: Case) -> Iterator[Suspicion]:
     """Reports predictions of a frame that lie at the same place."""
     predictions = case.predictions
     columns = [*schema.frame_columns(predictions), *(["category"] if "category" in predictions else [])]
-    places = {side: (predictions[side] / SAME_PLACE).round() for side in geometry_of(predictions).columns}
+    places = {side: (predictions[side] / SAME_PLACE).round() for side in schema.coordinates_of(predictions)}
+    columns += [name for name in geometry_of(predictions).columns if name not in places]
     repeated = predictions[columns].assign(**places).duplicated().to_numpy()
     n_objects = len(predictions[repeated].drop_duplicates(schema.OBJECT_KEY))
     if not enough("repeated objects", n_objects) or repeated.mean() < LEAST_TWICE:

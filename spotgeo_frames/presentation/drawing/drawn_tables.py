@@ -97,7 +97,7 @@ def names_of_rows(table: pd.DataFrame, who: str) -> pd.Series:
 
 def check_offsets(matches: pd.DataFrame, who: Who) -> None:
     """Raises InputError if a match table lacks the coordinates of truths or of predictions."""
-    plain = [prefix for prefix in schema.SIDE_PREFIXES if schema.registered_name(matches, prefix) is None]
+    plain = [prefix for prefix in schema.SIDE_PREFIXES if schema.geometry_name(matches, prefix) is None]
     columns = [f"{prefix}{axis}" for prefix in plain for axis in "xy"]
     check_columns(matches, columns, "a match table with coordinates", who)
 

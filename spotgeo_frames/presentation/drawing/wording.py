@@ -127,7 +127,7 @@ def measure_name(rule: Rule) -> str:
     """What pairs are measured by: "distance", "IoU", or the name of the caller's similarity."""
     if rule.by_distance:
         return "distance"
-    return f"similarity by {rule.name}" if rule.own_distance else rule.geometry.title or rule.name
+    return f"similarity by {rule.name}" if rule.named_distance else rule.geometry.title or rule.name
 
 
 def unit_of_distances(unit: str | None) -> str:
@@ -155,7 +155,7 @@ def first_title(metric: str, rule: Rule) -> str:
 def rule_text(rule: Rule) -> str:
     """From where on a pair is a match: "tau 10 px and epsilon 3 px", or "matches of IoU 0.5 or more"."""
     if rule.by_distance:
-        measured = f"distances by {rule.name}, " if rule.own_distance else ""
+        measured = f"distances by {rule.name}, " if rule.named_distance else ""
         return f"{measured}tau {in_unit(rule.tau, rule.unit)} and epsilon {in_unit(rule.epsilon, rule.unit)}"
     if rule.head_sizes is not None:
         return f"matches of joints up to {label(rule.head_sizes)} head sizes apart"
@@ -165,7 +165,7 @@ def rule_text(rule: Rule) -> str:
 
 def rule_fields(rule: Rule) -> list[tuple[str, str]]:
     """The labels and values of the rule, for the foot of a report."""
-    fields = [("matched by", f"distance by {rule.name}" if rule.own_distance else measure_name(rule))]
+    fields = [("matched by", f"distance by {rule.name}" if rule.named_distance else measure_name(rule))]
     fields += [(name, in_unit(value, rule.unit)) for name, value in _given(rule, "tau", "epsilon")]
     fields += [(name.replace("_", " "), label(value)) for name, value in _given(rule, "threshold", "head_sizes")]
     if rule.sigmas is not None:
