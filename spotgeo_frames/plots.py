@@ -100,7 +100,7 @@ def recall_map(matches: Table, ax: Axes | None = None, bins: int = 12) -> Axes:
     mesh = ax.pcolormesh(grid.x_edges, grid.y_edges, grid.recall.T, cmap="cividis", vmin=0, vmax=1)
     ax.figure.colorbar(mesh, ax=ax, label=axis_label("recall"))
     ax.set(title=f"Recall over the image, {int(grid.n_truth.sum()):,} truths")
-    return image_plane(ax)
+    return image_plane(ax, wording.plane_of(table))
 
 
 def distances(matches: Table, ax: Axes | None = None, bins: int = 40) -> Axes:
@@ -192,16 +192,19 @@ def residuals(matches: Table, ax: Axes | None = None, tau: float | None = None) 
     from matplotlib.patches import Circle
 
     ax.scatter(dx, dy, s=float(np.clip(4000 / len(dx), 1, 20)), color=BLUE, alpha=0.4, linewidths=0)
-    reach, px = 1.05 * drawn_tables.offset_reach(table, rule), "" if rule.own_distance else ", px"
+    reach, plane = 1.05 * drawn_tables.offset_reach(table, rule), wording.plane_of(table)
+    plane = plane._replace(unit="") if rule.named_distance else plane
     if rule.image_tau is not None:
         text = f"tau, {wording.in_unit(rule.tau, rule.unit)}"
         ax.add_patch(Circle((0, 0), rule.image_tau, fill=False, linestyle="-", edgecolor=GREY, label=text))
-    form = "+.3g" if rule.own_distance else "+.2f"  # of coordinates in any unit
-    mean = f"mean, {dx.mean():{form}}, {dy.mean():{form}}{px.replace(',', '')}"
+    form = "+.3g" if rule.named_distance else "+.2f"  # of coordinates in any unit
+    sign = -1 if plane.is_chart else 1
+    mean = f"mean, {sign * dx.mean():{form}}, {sign * dy.mean():{form}} {plane.unit}".rstrip()
     ax.plot(dx.mean(), dy.mean(), "P", color=RED, markeredgecolor="white", markersize=12, label=mean)
     ax.axhline(0, color=GREY, linewidth=0.5)
     ax.axvline(0, color=GREY, linewidth=0.5)
-    ax.set(xlabel=f"predicted - true x{px}", ylabel=f"predicted - true y{px}", title=f"Residuals of {len(dx):,} hits")
-    ax.set(xlim=(-reach, reach), ylim=(reach, -reach), aspect="equal")
+    image_plane(ax, plane)
+    titles = {f"{axis}label": plane.offset_title(axis) for axis in "xy"}
+    ax.set(**titles, title=f"Residuals of {len(dx):,} hits", xlim=(-reach, reach), ylim=(reach, -reach))
     legend_beside(ax)
     return ax

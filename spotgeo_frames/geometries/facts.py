@@ -121,6 +121,11 @@ class Geometry:
         Makes rows of this geometry of the rows of both sides, where it has other rows than tables have; None else.
     place, outline, size
         Functions from rows to their middles; to their outlines (N, K, 2); to their areas (N,). None where not known.
+    chart
+        A function from the rows of both sides of a match table and their sequences, numbered from 0, to their places in
+        a plane of the unit of distances, for pictures; None where middles lie in one themselves.
+    axes
+        What pictures call the axes of that plane. Those of a chart grow to the left and up.
     sizes
         The columns of sizes in pixels that are measured from edge to edge, and so may be wrong by a pixel.
     drawn_as
@@ -161,6 +166,8 @@ class Geometry:
     place: Callable[[Rows], Places] | None = None
     outline: Callable[[Rows], np.ndarray] | None = None
     size: Callable[[Rows], np.ndarray] | None = None
+    chart: Callable[[Rows, Rows, np.ndarray], tuple[Places, Places]] | None = None
+    axes: tuple[str, str] = ("x", "y")
     sizes: tuple[str, ...] = ()
     drawn_as: str = "points"
     offsets: Offsets | None = None

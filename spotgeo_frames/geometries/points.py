@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..support import arrays
 from ..tables import schema
 from .boxes import BOXES
-from .facts import SWAP, Extents, Geometry, Offsets, Places, Rows, difference
+from .facts import SWAP, Extents, Geometry, Offsets, Places, Rows, difference, sides_of_matches
 from .registered import GEOMETRIES
 
 if TYPE_CHECKING:
@@ -71,11 +72,25 @@ def centres(table: Any, prefix: str = "") -> Places:
 
 
 def with_places(matches: pd.DataFrame) -> pd.DataFrame:
-    """A match table whose rows have x and y on both sides: the middles, where a geometry has other columns.
+    """A match table whose rows have x and y on both sides, for pictures: the middles, where a geometry has others.
 
-    They are null where it knows no middle.
+    They are null where it knows no middle. Where middles lie in no plane, as in the sky, the rows are then points in a
+    chart of their sequence, and the note `chart` has the name of the geometry.
     """
     places: dict[str, np.ndarray] = {}
+    geometries = [geometry_of(matches, prefix) for prefix in schema.SIDE_PREFIXES]
+    chart = geometries[0].chart if geometries[0] is geometries[1] else None
+    if chart is not None:
+        sequence, _ = arrays.grouped(arrays.row_keys(matches, ["sequence"]))
+        of_sides = chart(*sides_of_matches(matches), sequence)
+        places = {
+            f"{prefix}{axis}": along
+            for prefix, side in zip(schema.SIDE_PREFIXES, of_sides, strict=True)
+            for axis, along in zip("xy", side, strict=True)
+        }
+        charted = matches.assign(**places)
+        charted.attrs = matches.attrs | {"chart": geometries[0].name}
+        return charted
     for prefix in schema.SIDE_PREFIXES:
         if schema.geometry_name(matches, prefix) is not None and not POINTS.is_of(matches, prefix):
             places |= dict(zip((f"{prefix}x", f"{prefix}y"), centres(matches, prefix), strict=True))

@@ -91,14 +91,44 @@ def _place(rows: Rows) -> Places:
 
 def _offsets(truth: Rows, predictions: Rows) -> np.ndarray:
     """How far predictions are east and north of the truth (arcsec), along the great circle to them, (N, 1, 2)."""
-    (ra, dec), (ra2, dec2) = _place(truth), _place(predictions)
+    return np.column_stack(_east_north(_place(truth), _place(predictions)))[:, None]
+
+
+def _east_north(one: Places, other: Places) -> Places:
+    """How far N places are east and north of others (arcsec), along the great circle to them."""
+    (ra, dec), (ra2, dec2) = one, other
     across = _turn(ra2 - ra)
     # The position angle: both parts are differences that keep all their digits where the places are near.
     east = arrays.sine(across) * arrays.cosine(dec2)
     north = arrays.sine(dec2 - dec) + 2 * arrays.sine(dec) * arrays.cosine(dec2) * arrays.sine(across / 2) ** 2
     length = np.sqrt(east * east + north * north)
     scale = great_circle(ra, dec, ra2, dec2) / np.where(length > 0, length, 1.0)
-    return np.column_stack([east * scale, north * scale])[:, None]
+    return east * scale, north * scale
+
+
+def _chart(truth: Rows, predictions: Rows, sequence: np.ndarray) -> tuple[Places, Places]:
+    """How far the rows of both sides are west and south (arcsec) of the middle of their sequence, a number from 0 on.
+
+    So north is up and east is left where x points right and y points down. The middle is that of the truths, or of the
+    predictions where there are none.
+    """
+    sides = [_place(rows) for rows in (truth, predictions)]
+    n_sequences = int(sequence.max(initial=-1)) + 1
+    sums = [_added(side, sequence, n_sequences) for side in sides]
+    x, y, z = np.where(np.isfinite(sums[0]) & (np.abs(sums[0]).sum(axis=0) > 0), *sums)
+    middle = arrays.direction(y, x), arrays.direction(z, np.sqrt(x * x + y * y))
+    of_rows = middle[0][sequence], middle[1][sequence]
+    (east, north), (east2, north2) = (_east_north(of_rows, side) for side in sides)
+    return (-east, -north), (-east2, -north2)
+
+
+def _added(side: Places, sequence: np.ndarray, n_sequences: int) -> np.ndarray:
+    """The sums of the unit vectors of places by sequence, (3, sequences); null places add nothing."""
+    known = np.isfinite(side[0]) & np.isfinite(side[1])
+    ra, dec = (along[known] for along in side)
+    across = arrays.cosine(dec)
+    vector = across * arrays.cosine(ra), across * arrays.sine(ra), arrays.sine(dec)
+    return np.stack([arrays.added_at(sequence[known], along, n_sequences) for along in vector])
 
 
 def _moved(predictions: pd.DataFrame, offset: np.ndarray) -> pd.DataFrame:
@@ -136,6 +166,8 @@ SKY = Geometry(
     places_in="degrees",
     title="similarity of places in the sky",
     place=_place,
+    chart=_chart,
+    axes=("east", "north"),
     offsets=Offsets(["d_east", "d_north"], [""], _offsets, _moved, np.asarray),
     slips=SLIPS,
 )

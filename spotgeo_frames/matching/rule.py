@@ -123,8 +123,8 @@ class Rule:
 
     @property
     def image_tau(self) -> float | None:
-        """Tau as a distance of x and y (px); None where there is none, or the caller's function measures otherwise."""
-        return None if self.own_distance else self.tau
+        """Tau as a distance of places in pictures; None where there is none, or the caller's measures otherwise."""
+        return None if self.named_distance else self.tau
 
     @property
     def callers(self) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...geometries import centres, offsets
+from ...geometries import centres, offsets, with_places
 from ...matching import Rule, noted_rule
 from ...scoring import registry, row_counts
 from ...support import InputError, bins_as_text, label, pandas_tables
@@ -52,10 +52,10 @@ class Curve(NamedTuple):
 
 
 def matches_to_draw(matches: Table, who: Who, stacklevel: int) -> pd.DataFrame:
-    """The match table to draw, checked; warns if it has rows twice in one submission."""
+    """The match table to draw, checked and with places; warns if it has rows twice in one submission."""
     table = checks.check_matches(matches)
     row_counts.warn_of_doubled(table, who, stacklevel + 1)
-    return table
+    return with_places(table)
 
 
 def table_to_draw(
@@ -297,7 +297,7 @@ def offset_reach(matches: pd.DataFrame, rule: Rule) -> float:
 
     The rule is by distance.
     """
-    if not rule.own_distance:
+    if not rule.named_distance:
         return rule.largest_cost
     dx, dy = offsets(matches)
     return float(np.nanmax(np.abs([dx, dy]), initial=0.0)) or 1.0

@@ -19,6 +19,7 @@ from .drawn_tables import count_to_draw
 from .frame_marks import draw_frame, frame_legend, tally
 from .pictures import Behind, extent_of, noted_size, picture_behind, pictures_behind
 from .plot_parts import axes_or_new, figure_or_new, legend_below, legend_beside, nothing_to_draw, plain, shortened
+from .wording import Plane, plane_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -88,6 +89,8 @@ def frame(matches: Table, sequence: Any, frame: int, ax: Axes | None = None, pic
     [-0.5, 639.5, 479.5, -0.5]
     """
     table = _checked(matches)
+    if picture is not None and plane_of(table).is_chart:
+        raise InputError("plots: a picture behind places in the sky needs their pixels; give a table with x and y")
     [rows] = _rows_of(table, [(sequence, frame)])
     ax = axes_or_new(ax)
     behind = None if picture is None else picture_behind(picture, rows)
@@ -95,7 +98,7 @@ def frame(matches: Table, sequence: Any, frame: int, ax: Axes | None = None, pic
     draw_frame(ax, rows, rim=behind is not None)
     ax.set_title(f"Sequence {plain(shortened(sequence, 40))}, frame {frame}\n{tally(rows)}")
     legend_beside(ax, handles=frame_legend(rows))
-    return image_plane(ax)
+    return image_plane(ax, plane_of(rows))
 
 
 def sequence(matches: Table, name: Any, figure: Figure | None = None, most: int = 5) -> Figure:
@@ -283,15 +286,17 @@ def draw_panels(
     height = WIDTH * float(np.clip(np.median(shapes), FLATTEST, STEEPEST)) + TITLE
     figure = figure_or_new(figure, (max(WIDTH * columns + 0.3, NARROWEST), height * n_rows + LEGEND))
     grid = figure.subplots(n_rows, columns, squeeze=False).ravel()
+    plane = plane_of(of_sequences)
     for ax in grid[len(panels) :]:
         ax.remove()
     for place, (rows, behind, area) in enumerate(zip(panels, pictures, areas, strict=True)):
         ax = grid[place]
         _draw_panel(ax, rows, behind, area)
+        _count_to_the_left_and_up(ax, plane)
         if place % columns == 0:
-            ax.set_ylabel("y, px", fontsize="small")
+            ax.set_ylabel(plane.title("y"), fontsize="small")
         if place + columns >= len(panels):
-            ax.set_xlabel("x, px", fontsize="small")
+            ax.set_xlabel(plane.title("x"), fontsize="small")
     legend_below(figure, frame_legend(of_sequences))
     return figure
 
@@ -318,12 +323,20 @@ def show_picture(ax: Axes, rows: pd.DataFrame, behind: Behind | None) -> None:
         ax.set(xlim=(left, right), ylim=(bottom, top))
 
 
-def image_plane(ax: Axes) -> Axes:
-    """Labels the Axes in px and makes y point down."""
-    ax.set(xlabel="x, px", ylabel="y, px", aspect="equal")
+def image_plane(ax: Axes, plane: Plane) -> Axes:
+    """Labels the Axes of a plane and makes y point down."""
+    ax.set(xlabel=plane.title("x"), ylabel=plane.title("y"), aspect="equal")
     if not ax.yaxis_inverted():
         ax.invert_yaxis()
+    _count_to_the_left_and_up(ax, plane)
     return ax
+
+
+def _count_to_the_left_and_up(ax: Axes, plane: Plane) -> None:
+    """Labels the ticks of a chart, whose axes grow to the left and up, unlike the places that are drawn."""
+    if plane.is_chart:
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.set_major_formatter(lambda value, _: f"{-value + 0.0:g}")
 
 
 def _columns(n_panels: int) -> int:

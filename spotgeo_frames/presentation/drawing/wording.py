@@ -3,15 +3,21 @@
 A column that is derived from a metric is named by the metric and a suffix: `f1_low` is the lower bound of `f1`.
 """
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...geometries import GEOMETRIES
 from ...matching import Rule
 from ...scoring import DEFAULT as AP_HEADLINE
 from ...scoring import Metric, registry
 from ...support import label
 from ...tracking import HEADLINE as TRACK_HEADLINE
 from ...tracking import known_metric
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # The headline numbers of results, first those that rank: of average precision (AR is that of poses), tracks and poses.
 RESULT_HEADLINE = (*AP_HEADLINE, "AR100", "AR", *TRACK_HEADLINE)
@@ -143,6 +149,37 @@ def in_unit(distance: float | None, unit: str | None) -> str:
 def measure_title(rule: Rule) -> str:
     """What pairs are measured by, with its unit: "distance, px" or "IoU"."""
     return with_unit(measure_name(rule), unit_of_distances(rule.unit) if rule.by_distance else "")
+
+
+class Plane(NamedTuple):
+    """The plane of pictures: what its axes are called, their unit, and whether they grow to the left and up.
+
+    Places in it grow to the right and down, so the numbers at axes that do not are their negatives.
+    """
+
+    x: str
+    y: str
+    unit: str
+    is_chart: bool
+
+    def title(self, axis: str) -> str:
+        """The title of an axis, "x" or "y", with its unit."""
+        of = "{} of the middle" if self.is_chart else "{}"
+        return self._titled(axis, of)
+
+    def offset_title(self, axis: str, minus: str = "-") -> str:
+        """The title of an axis along which it is shown how far off predictions are."""
+        of = "{} of the truth" if self.is_chart else f"predicted {minus} true {{}}"
+        return self._titled(axis, of)
+
+    def _titled(self, axis: str, of: str) -> str:
+        return with_unit(of.format(self.x if axis == "x" else self.y), self.unit)
+
+
+def plane_of(matches: pd.DataFrame) -> Plane:
+    """The plane in which the rows of a match table with places lie: an image, or a chart of the sky."""
+    chart = GEOMETRIES.get(matches.attrs.get("chart", ""))
+    return Plane("x", "y", "px", False) if chart is None else Plane(*chart.axes, chart.unit or "px", True)
 
 
 def first_title(metric: str, rule: Rule) -> str:

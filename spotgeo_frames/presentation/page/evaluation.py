@@ -13,6 +13,7 @@ import pandas as pd
 
 from ...analysis.certainty import Comparison, compare, interval_table
 from ...analysis.errors import diagnose
+from ...geometries import with_places
 from ...matching import MatchOptions, Rule
 from ...scoring import (
     LITTLE_KNOWN,
@@ -148,7 +149,7 @@ def evaluate(
     if len(ranked) > 1:
         compared, about_pairs = _compared(ranked, of_results or of_matches, lacking)
     names = list(matched) if compared is None else compared.leaderboard["name"].tolist()
-    matches = drawn_tables.together({name: diagnose(matched[name], **rule.callers) for name in names})
+    matches = with_places(drawn_tables.together({name: diagnose(matched[name], **rule.callers) for name in names}))
     kinds: list[tuple[Mapping[str, Ranked], list[str]]] = [({name: matched[name] for name in names}, of_matches)]
     if of_results:
         kinds.insert(0, ({name: ranked[name] for name in names}, of_results))

@@ -178,7 +178,7 @@ def _rule(table: pd.DataFrame) -> Rule:
     notes = table.attrs
     # Where the threshold was lost, the pairs show from where on to draw.
     threshold = notes.get("threshold", float(np.floor(table["similarity"].min() * 20) / 20))
-    name, own_distance = str(notes.get("rule", "similarity")), "unit" in notes
+    name, own_distance = str(notes.get("rule", "similarity")), "unit" in notes and "geometry" not in notes
     return Rule(name, threshold=threshold, head_sizes=notes.get("head_sizes"), own_distance=own_distance)
 
 

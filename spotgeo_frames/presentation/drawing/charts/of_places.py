@@ -15,7 +15,16 @@ from ....matching import Rule
 from ....scoring import sequence_sums
 from ....tables import schema
 from ..drawn_tables import offset_reach, recall_grid
-from ..wording import measure_limits, measure_name, measure_range, measure_title, unit_of_distances, with_unit
+from ..wording import (
+    Plane,
+    measure_limits,
+    measure_name,
+    measure_range,
+    measure_title,
+    plane_of,
+    unit_of_distances,
+    with_unit,
+)
 from .parts import (
     INK,
     NOTHING,
@@ -46,8 +55,9 @@ def recall_map(matches: pd.DataFrame, names: Sequence[str], bins: int = MAP_COLU
     legend = alt.Legend(format=".0%", gradientLength=200, values=[0, 0.25, 0.5, 0.75, 1])
     color = alt.Color("recall:Q", title="recall", scale=scale, legend=legend)
     told = [("recall:Q", "recall", ".1%"), ("found:Q", "found", ","), ("truths:Q", "truths", ",")]
-    x, y = pixel_axis(alt.X, "x", "x, px"), pixel_axis(alt.Y, "y", "y, px", reverse=True)
-    chart = of_picked(_cells("places", x, y, color, [*told, *_sides_told(", px", ".5~g")]), names)
+    plane = plane_of(matches)
+    axes = _axes(plane, [plane.title(axis) for axis in "xy"])
+    chart = of_picked(_cells("places", *axes, color, [*told, *_sides_told(plane, ".5~g")]), names)
     filters = _within("truth_centre_x", "truth_centre_y")
     about, ratio = "Recall over the image plane", bounded(ratio)
     return _map(chart, {"places": places}, about, ratio, names, filters)
@@ -59,10 +69,25 @@ def _cells(data: str, x: Any, y: Any, color: Any, told: Sequence[tuple[str, str,
     return cells.encode(x=x, x2="x2:Q", y=y, y2="y2:Q", color=color, tooltip=tooltips(*told))
 
 
-def _sides_told(px: str, form: str) -> list[tuple[str, str, str]]:
+def _axes(plane: Plane, titles: Sequence[str]) -> tuple[Any, Any]:
+    """The axes of a plane whose y points down."""
+    x = pixel_axis(alt.X, "x", titles[0], is_chart=plane.is_chart)
+    return x, pixel_axis(alt.Y, "y", titles[1], reverse=True, is_chart=plane.is_chart)
+
+
+def _sides_told(plane: Plane, form: str) -> list[tuple[str, str, str]]:
     """The sides of a cell for tooltips, with their unit."""
     ends = {"": "from", "2": "to"}
-    return [(f"{axis}{end}:Q", f"{axis} {word}{px}", form) for axis in "xy" for end, word in ends.items()]
+    return [
+        (f"{axis}{end}:Q", with_unit(f"{name} {word}" if plane.is_chart else f"{axis} {word}", plane.unit), form)
+        for axis, name in _directions(plane).items()
+        for end, word in ends.items()
+    ]
+
+
+def _directions(plane: Plane) -> dict[str, str]:
+    """Where the places in a plane grow to, along x and y; tooltips cannot turn the numbers, as axes do."""
+    return {"x": "to the right", "y": "down"} if plane.is_chart else {"x": "in x", "y": "in y"}
 
 
 def _map(
@@ -202,18 +227,19 @@ def residuals(matches: pd.DataFrame, names: Sequence[str], rule: Rule, bins: int
     cells, means = _offset_cells(matches, names, _offset_edges(offset_reach(matches, rule), bins))
     if not cells:
         return None
-    px, form = "" if rule.own_distance else ", px", "+.3~g"
-    x = pixel_axis(alt.X, "x", f"predicted − true x{px}")
-    y = pixel_axis(alt.Y, "y", f"predicted − true y{px}", reverse=True)
+    plane, form = plane_of(matches), "+.3~g"
+    plane = plane._replace(unit="") if rule.named_distance else plane
+    x, y = _axes(plane, [plane.offset_title(axis, "−") for axis in "xy"])
     scale, legend = alt.Scale(type="sqrt", scheme="viridis"), alt.Legend(gradientLength=200)
     color = alt.Color("n:Q", title="true positives", scale=scale, legend=legend)
-    heat = _cells("cells", x, y, color, [("n:Q", "true positives", ","), *_sides_told(px, form)])
+    heat = _cells("cells", x, y, color, [("n:Q", "true positives", ","), *_sides_told(plane, form)])
     mean = alt.Chart(alt.NamedData("means"))
     mean = mean.mark_point(shape="cross", filled=True, size=160, opacity=1, color=SERIES[3], stroke="white")
-    mean = mean.encode(x=x, y=y, tooltip=tooltips(*((f"{axis}:Q", f"mean in {axis}{px}", form) for axis in "xy")))
+    told = [(f"{axis}:Q", with_unit(f"mean {name}", plane.unit), form) for axis, name in _directions(plane).items()]
+    mean = mean.encode(x=x, y=y, tooltip=tooltips(*told))
     ring = alt.Chart(alt.NamedData("ring")).mark_line(color=INK, strokeWidth=1)
     chart = of_picked(heat, names) + of_picked(mean, names) + ring.encode(x=x, y=y, order="order:Q")
-    about = f"Predicted minus true coordinates of the true positives{'' if rule.own_distance else ', and tau'}"
+    about = f"Predicted minus true coordinates of the true positives{'' if rule.image_tau is None else ', and tau'}"
     data = {"cells": cells, "means": means, "ring": [] if rule.image_tau is None else _circle(rule.image_tau)}
     return _map(chart, data, about, 1.0, names, _within("offset_x", "offset_y"))
 

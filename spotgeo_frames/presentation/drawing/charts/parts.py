@@ -125,10 +125,11 @@ def share_axis(channel: Any, field: str, title: str) -> Any:
     return channel(f"{field}:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format=".0%"))
 
 
-def pixel_axis(channel: Any, field: str, title: str, reverse: bool = False) -> Any:
-    """An axis of the image plane; `channel` is `alt.X` or `alt.Y`."""
+def pixel_axis(channel: Any, field: str, title: str, reverse: bool = False, is_chart: bool = False) -> Any:
+    """An axis of the image plane; `channel` is `alt.X` or `alt.Y`. That of a chart grows to the left, or up."""
     scale = alt.Scale(zero=False, nice=False, reverse=reverse)
-    return channel(f"{field}:Q", title=title, scale=scale, axis=alt.Axis(grid=False, tickCount=8))
+    labels = "format(-datum.value, '.5~g')" if is_chart else alt.Undefined
+    return channel(f"{field}:Q", title=title, scale=scale, axis=alt.Axis(grid=False, tickCount=8, labelExpr=labels))
 
 
 def bounded(ratio: float) -> float:

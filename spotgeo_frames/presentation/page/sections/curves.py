@@ -123,7 +123,7 @@ def places(evaluation: Evaluation) -> Section:
     if hits:
         figures.append(Figure("measures", f"True positives by their {wording.measure_name(rule)}", hits))
     if hits and rule.by_distance and (drawing := of_places.residuals(matches, names, rule)):
-        note = f"with the mean as a cross{'' if rule.own_distance else ' and tau as a circle'}"
+        note = f"with the mean as a cross{'' if rule.image_tau is None else ' and tau as a circle'}"
         figures.append(Figure("residuals", "Where predictions lie around their truths,", drawing, note))
     picks = short_names(names) if hits and len(names) > 1 else []
     blocks: list[Block] = [Figures(figures, picks)]
