@@ -6,7 +6,8 @@ answers, and solving only a part of the frame could pick another one and change 
 whole. It gets no frame whose answer is plain: one that follows from comparing single pairs, by margins larger than
 rounding errors, so that every best answer agrees. Of crowded frames, it first gets components: the pairs that hang
 together by shared rows and columns. Where every other answer of a component costs clearly more, that is its answer.
-Two answers differ by cycles in which rows take each other's columns; a cycle may also pass once through the rows and
+A frame whose matrix would have more cells than LARGEST_MATRIX is not solved whole: each of its components is, which is
+as good an answer, though another one may be equally good but for rounding. Two answers differ by cycles in which rows take each other's columns; a cycle may also pass once through the rows and
 columns that are left over. So an answer is the only best one if every cycle costs clearly more than 0. Floyd and
 Warshall's algorithm finds the cheapest.
 """
@@ -24,6 +25,9 @@ BLUR = 1e-9
 
 # The most cells of cost matrices in memory at once, unless a single frame has more.
 CELLS_AT_ONCE = 1 << 20
+
+# Frames with more cells are solved component by component. To solve such a matrix takes minutes or all memory.
+LARGEST_MATRIX = 1 << 28
 
 # Components in which more pairs than this may be chosen are left undecided, because their cycles cost too much time.
 MOST_CHOSEN = 16
@@ -74,13 +78,15 @@ def assign(near: Entries, largest_cost: float) -> np.ndarray:
     chosen, contested = plain(near, far.take(frame) * BLUR)
     n_contested = np.bincount(frame[contested], minlength=len(far))
     unsettled = n_contested > 0
-    spared = np.diff(near.row_starts) * np.diff(near.column_starts) - CELLS_A_PAIR * n_contested
-    crowded = unsettled & (spared > 0)
-    if spared[crowded].sum() >= LEAST_SPARED:
+    n_cells = np.diff(near.row_starts) * np.diff(near.column_starts)
+    spared, huge = n_cells - CELLS_A_PAIR * n_contested, n_cells > LARGEST_MATRIX
+    crowded = unsettled & ((spared > 0) | huge)
+    if (unsettled & huge).any() or spared[crowded].sum() >= LEAST_SPARED:
         pairs = np.flatnonzero(crowded.take(frame) & _shared(near))
         is_contested = np.zeros(len(frame), bool)
         is_contested[contested] = True
-        chosen[pairs], answered = _by_component(near.take(pairs), chosen[pairs], is_contested[pairs], far[frame[pairs]])
+        of_frame = far[frame[pairs]], huge[frame[pairs]]
+        chosen[pairs], answered = _by_component(near.take(pairs), chosen[pairs], is_contested[pairs], *of_frame)
         unsettled[crowded] = False
         unsettled[frame[pairs[~answered]]] = True
     left = np.flatnonzero(unsettled.take(frame))
@@ -95,12 +101,13 @@ def _shared(near: Entries) -> np.ndarray:
 
 
 def _by_component(
-    near: Entries, chosen: np.ndarray, contested: np.ndarray, far: np.ndarray
+    near: Entries, chosen: np.ndarray, contested: np.ndarray, far: np.ndarray, huge: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Marks the pairs that are chosen, each component by itself; also marks the pairs of components with one answer.
+    """Marks the pairs that are chosen, each component by itself; also marks the pairs whose answer stands.
 
-    `chosen` marks pairs that are plainly chosen where no pair of their component is `contested`. `far` is what a pair
-    of the frame of each pair costs that is not near.
+    That is the only one of its component, or any of a component of a `huge` frame. `chosen` marks pairs that are
+    plainly chosen where no pair of their component is `contested`. `far` is what a pair of the frame of each pair costs
+    that is not near.
     """
     component = components_of(near.row, near.column)
     is_open = np.zeros(int(component.max(initial=-1)) + 1, bool)
@@ -112,9 +119,13 @@ def _by_component(
     units = np.arange(len(opened))
     rows, columns = (numbered(end[pairs], of_pair, units) for end in (near.row, near.column))
     ends = rows.starts[of_pair] + rows.in_component, columns.starts[of_pair] + columns.in_component
-    found, unique = only_answers(Entries(*ends, near.value[pairs], rows.starts, columns.starts), far[pairs][first])
+    frames = near.frame()[pairs][first]
+    opened_near = Entries(
+        *ends, near.value[pairs], rows.starts, columns.starts, lambda component: near.name(int(frames[component]))
+    )
+    found, unique = only_answers(opened_near, far[pairs][first], huge[pairs][first])
     chosen, answered = chosen.copy(), np.ones(len(near.row), bool)
-    chosen[pairs], answered[pairs] = found, unique[of_pair]
+    chosen[pairs], answered[pairs] = found, (unique | huge[pairs][first])[of_pair]
     return chosen, answered
 
 
@@ -251,18 +262,20 @@ def _solved(costs: np.ndarray, starts: np.ndarray, n_rows: np.ndarray, n_columns
     return np.repeat(starts, sizes) + np.concatenate(rows) * np.repeat(n_columns, sizes) + np.concatenate(columns)
 
 
-def only_answers(near: Entries, far: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def only_answers(near: Entries, far: np.ndarray, huge: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Marks the pairs that are chosen in each component, and the components in which no other answer is as good.
 
     Each frame of `near` is a component here. `far` is what a pair of each component costs that is not near. In
-    components that are not marked, the whole frame may give other pairs than those chosen.
+    components that are not marked, the whole frame may give other pairs than those chosen; large ones are not solved
+    unless their frame is `huge`, of which nothing is to be shown.
     """
+    huge = np.zeros(len(far), bool) if huge is None else huge
     component = near.frame()
     smaller = np.minimum(np.diff(near.row_starts), np.diff(near.column_starts))
-    small = np.flatnonzero(smaller[component] <= MOST_CHOSEN)
+    solved = np.flatnonzero(((smaller <= MOST_CHOSEN) | huge)[component])
     chosen = np.zeros(len(near.row), bool)
-    chosen[small] = solve(near.take(small), far)
-    n_chosen = np.bincount(component[chosen], minlength=len(far))
+    chosen[solved] = solve(near.take(solved), far)
+    n_chosen = np.bincount(component[chosen & ~huge[component]], minlength=len(far))
     unique = np.zeros(len(far), bool)
     for size in np.unique(n_chosen[n_chosen > 0]).tolist():
         of_size = np.flatnonzero(n_chosen == size)

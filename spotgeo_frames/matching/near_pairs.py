@@ -36,6 +36,9 @@ LEFT_OUT = 0.01
 # Where rows are spread so many times as far along y, the image is divided along y.
 TALL = 4.0
 
+# Columns are deep where a box meets so many others in each column that it crosses.
+DEEP = 32
+
 # So many pairs of a crowded frame are looked at together.
 TOUCHING_AT_ONCE = 1 << 19
 
@@ -189,22 +192,48 @@ def _touching(
     n_columns = int(max(edge.max(initial=-1) for side in (truth, claimed) for edge in (side.first, side.last))) + 1
     for here, there, is_truth in ((truth, claimed, True), (claimed, truth, False)):
         order = np.argsort(there.first, kind="stable")  # which is fastest, since frames are in order
-        tops, bottoms = there.top.take(order), there.bottom.take(order)
         starts = np.zeros(n_columns + 1, np.int64)
         np.cumsum(np.bincount(there.first, minlength=n_columns), out=starts[1:])
-        begins = starts.take(here.first + is_truth)
+        firsts = here.first + is_truth
+        begins = starts.take(firsts)
         # Boxes of negative sizes end before they begin.
-        counts = np.maximum(starts.take(here.last + 1) - begins, 0)
+        counts, n_crossed = np.maximum(starts.take(here.last + 1) - begins, 0), np.maximum(here.last + 1 - firsts, 0)
+        boxes, top, bottom = np.arange(len(firsts)), here.top, here.bottom
+        if counts.sum() > DEEP * (n_crossed.sum() + len(there.first)):
+            order, boxes, begins, counts = _in_cells(here, there, firsts, n_crossed)
+            top, bottom = top.take(boxes), bottom.take(boxes)
+        tops, bottoms = there.top.take(order), there.bottom.take(order)
         for begin, end in arrays.chunks(counts, TOUCHING_AT_ONCE):
             of_part = slice(begin, end)
             repeats = counts[of_part]
-            box, other = arrays.ranges(begins[of_part], repeats)
-            level = np.repeat(here.top[of_part], repeats) <= bottoms.take(other)
-            level &= tops.take(other) <= np.repeat(here.bottom[of_part], repeats)
+            looked, other = arrays.ranges(begins[of_part], repeats)
+            level = np.repeat(top[of_part], repeats) <= bottoms.take(other)
+            level &= tops.take(other) <= np.repeat(bottom[of_part], repeats)
             kept = np.flatnonzero(level)
-            pair = box.take(kept) + (here.start + begin), order.take(other.take(kept)) + there.start
+            pair = boxes[of_part].take(looked.take(kept)) + here.start, order.take(other.take(kept)) + there.start
             # Each pair is looked for from both sides.
             yield (end - begin) * len(there.first) // 2, *(pair if is_truth else pair[::-1])
+
+
+def _in_cells(
+    here: Along, there: Along, firsts: np.ndarray, n_crossed: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Looks up the others of each column that a box crosses by their top edges, where a column has many of them.
+
+    Returns the order of the others by column and top; and for each column that a box crosses the box, where in this
+    order those begin whose tops may be level with it, and how many these are.
+    """
+    tops = np.sort(there.top)
+    n_ranks = len(tops) + 1
+    key = there.first * n_ranks + np.searchsorted(tops, there.top)
+    order = np.argsort(key, kind="stable")
+    key = key.take(order)
+    tallest = float(np.max(there.bottom - there.top, initial=0.0))
+    lowest = np.searchsorted(tops, here.top - tallest * (1 + ROOM) - ROOM * np.abs(here.top), "left")
+    highest = np.searchsorted(tops, here.bottom, "right")
+    boxes, column = arrays.ranges(firsts, n_crossed)
+    begins, ends = (np.searchsorted(key, column * n_ranks + rank.take(boxes)) for rank in (lowest, highest))
+    return order, boxes, begins, np.maximum(ends - begins, 0)
 
 
 def _along(aligned: Aligned, extents: tuple[Extents, Extents], first: int, last: int) -> list[Along]:
