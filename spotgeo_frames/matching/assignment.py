@@ -5,11 +5,11 @@ file order and far objects included. Coordinates often lie on pixel grids, so a 
 answers, and solving only a part of the frame could pick another one and change the metrics. So the solver gets a frame
 whole. It gets no frame whose answer is plain: one that follows from comparing single pairs, by margins larger than
 rounding errors, so that every best answer agrees. Of crowded frames, it first gets components: the pairs that hang
-together by shared rows and columns. Where every other answer of a component costs clearly more, that is its answer.
-A frame whose matrix would have more cells than LARGEST_MATRIX is not solved whole: each of its components is, which is
-as good an answer, though another one may be equally good but for rounding. Two answers differ by cycles in which rows take each other's columns; a cycle may also pass once through the rows and
-columns that are left over. So an answer is the only best one if every cycle costs clearly more than 0. Floyd and
-Warshall's algorithm finds the cheapest.
+together by shared rows and columns. Where every other answer of a component costs clearly more, that is its answer. A
+frame whose matrix would have more cells than LARGEST_MATRIX is not solved whole: each of its components is, which is as
+good an answer, though another one may be equally good but for rounding. Two answers differ by cycles in which rows take
+each other's columns; a cycle may also pass once through the rows and columns that are left over. So an answer is the
+only best one if every cycle costs clearly more than 0. Floyd and Warshall's algorithm finds the cheapest.
 """
 
 from collections.abc import Callable

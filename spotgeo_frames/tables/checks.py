@@ -24,6 +24,7 @@ from .schema import (
     coordinates_of,
     is_of_precision,
     measure_of,
+    ranges_of,
 )
 from .table import Table
 
@@ -85,7 +86,8 @@ def plain_objects(rows: pa.Table) -> Columns | None:
         if column.null_count or column.type not in ([needed[name]] if name in needed else CARRIED_AS_THEY_ARE):
             return None
     values = {name: column.to_numpy() for name, column in zip(names, rows.columns, strict=True)}
-    known = all((np.abs(values[name]) <= LARGEST_COORDINATE).all() for name in coordinates)
+    ranges = ranges_of(names)
+    known = all((np.abs(values[name]) <= ranges.get(name, (LARGEST_COORDINATE,))[0]).all() for name in coordinates)
     return Columns(values) if known and arrays.ascend([values[name] for name in key]) else None
 
 
@@ -179,6 +181,7 @@ def _checked(
     """The columns that pass, in their types, and the problems of those that do not; `largest` is for coordinates."""
     columns: dict[str, pd.Series] = {}
     problems: list[str] = []
+    ranges = ranges_of(given.columns)
     for column in [*key, *coordinates]:
         if column not in given:
             why = way_out(f"there are {listed(given.columns)}", given.columns, key)
@@ -187,6 +190,7 @@ def _checked(
         try:
             if column in coordinates:
                 columns[column] = _number_column(given, column, key, largest)
+                _check_range(given, columns[column], key, ranges.get(column))
             else:
                 columns[column] = _key_column(given, column, key)
         except InputError as error:  # of memory, which names the column
@@ -354,6 +358,17 @@ def _number_column(given: pd.DataFrame, column: str, key: list[str], largest: fl
         problem = f"{counted(int(far.sum()), 'row')} beyond {largest:g} px, too large to be squared"
         raise ValueError(f": {problem}: {first_keys(given, far, key)}")
     return numbers
+
+
+def _check_range(given: pd.DataFrame, numbers: pd.Series, key: list[str], known: tuple[float, str] | None) -> None:
+    """Raises ValueError, whose message continues "column NAME", if numbers lie beyond the range of their column."""
+    if known is None:
+        return
+    largest, unit = known
+    beyond = np.abs(numbers.to_numpy()) > largest
+    if beyond.any():
+        problem = f"{counted(int(beyond.sum()), 'row')} beyond -{largest:g} to {largest:g} {unit}"
+        raise ValueError(f": {problem}: {first_keys(given, beyond, key)}")
 
 
 def _is_number(values: pd.Series) -> bool:

@@ -348,7 +348,7 @@ def sky_left_out(columns: Iterable[Hashable], name: str) -> str | None:
     """A warning that places in the sky play no part where x and y are measured; or None."""
     if not {"x", "y", "ra", "dec"} <= {*columns}:
         return None
-    return f"{name}: ra and dec play no part, and tau is in px; leave out x and y to measure in the sky"
+    return f"{name}: ra and dec play no part, and tau is in px; give tables without x and y to measure in the sky"
 
 
 @lru_cache(maxsize=256)

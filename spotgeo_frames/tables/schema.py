@@ -49,8 +49,8 @@ NOT_BESIDE = {"space": ("w", "h"), "sky": ("x", "y")}
 # Columns of geometries that are text, and no numbers.
 TEXT_OF_GEOMETRIES = {"mask"}
 
-# The largest size of coordinates that have one of their own, by the geometry's name: degrees.
-LARGEST_OF = {"sky": {"dec": 90.0}}
+# The largest sizes of coordinates that have ranges of their own, by the geometry's name, with the unit.
+RANGES = {"sky": {"dec": (90.0, "degrees")}}
 
 OUTCOMES = ["TP", "FN", "FP", "empty"]
 TP, FN, FP, EMPTY = range(len(OUTCOMES))
@@ -105,6 +105,14 @@ def coordinates_of(columns: Container[Hashable]) -> list[str]:
     if name is not None:
         return [column for column in GEOMETRY_COLUMNS[name] if column not in TEXT_OF_GEOMETRIES]
     return BOX if "w" in columns and "h" in columns else BOX[:2]
+
+
+def ranges_of(columns: Container[Hashable]) -> dict[str, tuple[float, str]]:
+    """The largest sizes of the coordinates of a table with these columns that have ranges of their own, with the unit.
+
+    Raises InputError as `geometry_name` does.
+    """
+    return RANGES.get(geometry_name(columns) or "", {})
 
 
 def geometry_name(columns: Container[Hashable], prefix: str = "") -> str | None:

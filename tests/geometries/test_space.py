@@ -1,0 +1,69 @@
+"""Points in space: x, y and z on both sides make distances three-dimensional."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import spotgeo_frames as sf
+from helpers.problems import refused, warned
+
+
+def cloud(n: int = 200, seed: int = 0) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Points of 10 sequences, and predictions that are 1, 2 and -2 off along x, y and z."""
+    random = np.random.default_rng(seed)
+    truth = pd.DataFrame(random.uniform(0, 100, (n, 3)), columns=["x", "y", "z"])
+    truth = truth.assign(sequence=np.arange(n) // 20, frame=1, object=np.arange(n))
+    return truth, truth.assign(x=truth["x"] + 1, y=truth["y"] + 2, z=truth["z"] - 2, score=0.5)
+
+
+def test_distances_have_three_dimensions() -> None:
+    matches = sf.match(*cloud())
+    assert (matches["outcome"] == "TP").all()
+    np.testing.assert_allclose(matches["distance"], 3)
+    assert matches.attrs["rule"] == "distance"
+    assert matches.attrs["geometry"] == "space"
+    assert (matches.attrs["tau"], matches.attrs["epsilon"]) == (10.0, 3.0)
+    assert (sf.match(*cloud(), tau=2.9)["outcome"] != "TP").any()
+
+
+def test_bias_has_a_third_offset() -> None:
+    offsets = sf.bias(sf.match(*cloud())).set_index("metric")["estimate"]
+    np.testing.assert_allclose(offsets[["dx", "dy", "dz"]], [1, 2, -2])
+    assert offsets["mse_corrected"] == pytest.approx(0, abs=1e-9)
+
+
+def test_points_above_each_other_are_apart() -> None:
+    truth, _ = cloud()
+    truth = truth.drop_duplicates("sequence")
+    assert (sf.match(truth, truth.assign(z=truth["z"] + 11))["outcome"] != "TP").all()
+
+
+def test_tracks_are_measured_in_space() -> None:
+    truth, predictions = cloud()
+    result = sf.track(truth, predictions, similarity="point")
+    np.testing.assert_allclose(result.matches["similarity"].dropna(), 1 - 3 / 20)
+    assert result.summary["MOTA"].iloc[-1] == 1
+
+
+def test_z_on_one_side() -> None:
+    truth, predictions = cloud()
+    flat = predictions.drop(columns="z")
+    for sides in ((truth, flat), (flat, truth)):
+        with pytest.raises(sf.InputError, match=r"column z is of space, and .* has points; give tau"):
+            sf.match(*sides)
+    with warned(("truth: column z plays no part", "x and y")):
+        matches = sf.match(truth, flat, tau=10.0)
+    np.testing.assert_allclose(matches["distance"], np.sqrt(5))
+
+
+def test_boxes_with_z_are_no_points() -> None:
+    truth, predictions = (side.assign(w=5.0, h=5.0) for side in cloud())
+    with refused(("truth: column z", "w and h"), ("predictions: column z", "w and h")):
+        sf.match(truth, predictions)
+
+
+def test_check_finds_swapped_axes() -> None:
+    truth, _ = cloud()
+    assert not len(sf.check(truth, truth))
+    wrong = truth.assign(y=truth["z"], z=truth["y"])
+    assert sf.check(truth, wrong)["suspicion"].tolist() == ["y and z are swapped"]
