@@ -159,14 +159,14 @@ def _offsets(truth: Rows, predictions: Rows) -> np.ndarray:
 def _moved(predictions: pd.DataFrame, offset: np.ndarray) -> pd.DataFrame:
     """Boxes without an offset of each, (N, 1, 4)."""
     dx, dy, *logarithms = offset[:, 0].T
-    w, h = (_shrunk(predictions[side].to_numpy(), ratio) for side, ratio in zip("wh", logarithms, strict=True))
+    w, h = (shrunk(predictions[side].to_numpy(), ratio) for side, ratio in zip("wh", logarithms, strict=True))
     # The centre moves by the offset and stays where it is when the size changes; an offset of 0 changes no bit.
     x = predictions["x"] - dx - (w - predictions["w"]) / 2
     y = predictions["y"] - dy - (h - predictions["h"]) / 2
     return predictions.assign(x=x, y=y, w=w, h=h)
 
 
-def _shrunk(sizes: np.ndarray, logarithms: np.ndarray) -> np.ndarray:
+def shrunk(sizes: np.ndarray, logarithms: np.ndarray) -> np.ndarray:
     """Sizes (px) without the ratios of these logarithms, none larger than sizes may be."""
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         shrunk = sizes / arrays.exp(logarithms)

@@ -282,9 +282,11 @@ def _judged(files: Sequence[File], footers: Sequence[_Footer], required: Sequenc
 def _needed(required: Sequence[str], names: Sequence[str]) -> list[str]:
     """The required columns of a file with these; those of a place are those of its geometry, if it has its own."""
     own = schema.geometry_name(names)
-    if own is None or not {"x", "y"} <= {*required} or {"w", "joint"} & {*required}:
+    if own is None or not {"x", "y"} <= {*required} or "joint" in required:
         return list(required)
-    return [*(name for name in required if name not in ("x", "y")), *schema.GEOMETRY_COLUMNS[own]]
+    if "w" in required and own not in schema.BUILT_IN_COLUMNS:  # a similarity of boxes
+        return list(required)
+    return [*(name for name in required if name not in schema.BOX), *schema.GEOMETRY_COLUMNS[own]]
 
 
 def _kind_of(name: str) -> str | None:

@@ -40,6 +40,7 @@ BOX = ["x", "y", "w", "h"]
 BUILT_IN_COLUMNS = {
     "space": ("x", "y", "z"),
     "sky": ("ra", "dec"),
+    "oriented boxes": ("cx", "cy", "w", "h", "angle"),
 }
 GEOMETRY_COLUMNS: dict[str, tuple[str, ...]] = dict(BUILT_IN_COLUMNS)
 
