@@ -227,6 +227,10 @@ class Rows:
     def __getitem__(self, name: str) -> np.ndarray:
         return as_numbers(self.table[f"{self.prefix}{name}"])
 
+    def given(self, name: str) -> Any:
+        """A column as it is, such as one of text."""
+        return self.table[f"{self.prefix}{name}"]
+
     def __contains__(self, name: object) -> bool:
         return f"{self.prefix}{name}" in self.table
 

@@ -161,7 +161,7 @@ def _areas(truth: OrientedBoxes, predictions: OrientedBoxes) -> tuple[np.ndarray
         shared = np.zeros(len(areas[0]))
         of_known = shared_area(truth.take(known), predictions.take(known))
         shared[known] = np.where(np.isfinite(of_known), of_known, 0.0)
-        return np.minimum(shared, np.minimum(*areas)), *areas
+        return np.minimum(shared, np.minimum(*areas)), areas[0], areas[1]
 
 
 def _prepared(table: Columns) -> OrientedBoxes:

@@ -34,8 +34,8 @@ def great_circle(ra: np.ndarray, dec: np.ndarray, ra2: np.ndarray, dec2: np.ndar
     The square of the sine of half the distance is the haversine formula; that of the cosine is the same formula for the
     antipode of one place. Each is precise where the other is not.
 
-    >>> great_circle(np.array([359.9999, 0.0]), np.array([0.0, 90.0]), np.array([0.0001, 77.0]), np.array([0.0, -90.0]))
-    array([7.2e-01, 6.48e+05])
+    >>> great_circle(*np.array([[359.9999, 0.0], [0.0, 90.0], [0.0001, 77.0], [0.0, -90.0]])).round(9).tolist()
+    [0.72, 648000.0]
     """
     across = _turn(ra2 - ra) / 2
     shrunk = arrays.cosine(dec) * arrays.cosine(dec2)

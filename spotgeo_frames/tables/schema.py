@@ -41,6 +41,7 @@ BUILT_IN_COLUMNS = {
     "space": ("x", "y", "z"),
     "sky": ("ra", "dec"),
     "oriented boxes": ("cx", "cy", "w", "h", "angle"),
+    "masks": ("mask", "mask_h", "mask_w"),
 }
 GEOMETRY_COLUMNS: dict[str, tuple[str, ...]] = dict(BUILT_IN_COLUMNS)
 

@@ -1,0 +1,327 @@
+"""Masks: `mask` is COCO's compressed run lengths as text, `mask_h` and `mask_w` are the size of the image, px.
+
+They are measured by their IoU, to the last bit as pycocotools has it, from the runs alone: no image is ever laid out.
+Masks of two images of different sizes overlap with nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ..support import arrays
+from ..tables import Columns, as_numbers, messages, null_rows, schema
+from .facts import Extents, Geometry, Offsets, PairMeasure, Places, Rows, Slip
+from .run_lengths import Runs, counts_of, encoded, runs_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS = schema.BUILT_IN_COLUMNS["masks"]
+
+# So many ends of runs are looked up together; those of a few frames stay in the fastest memory.
+ENDS_AT_ONCE = 1 << 15
+
+# More than the pixels of any image: the places of pixels of different masks do not meet.
+SPAN = 1 << 32
+
+
+class Masks(NamedTuple):
+    """N masks: their runs, areas (N,), how many pixels lie before each run, and edges (px), each (N,)."""
+
+    runs: Runs
+    area: np.ndarray
+    before: np.ndarray
+    left: np.ndarray
+    top: np.ndarray
+    right: np.ndarray
+    bottom: np.ndarray
+
+
+def masks_of(runs: Runs) -> Masks:
+    """Masks of their runs; the edges of one without pixels are all 0."""
+    length = runs.end - runs.start
+    of_run = np.repeat(np.arange(len(runs.height)), np.diff(runs.first))
+    height = runs.height[of_run]
+    columns = runs.start // height, (runs.end - 1) // height
+    is_long = columns[0] != columns[1]  # it reaches from the foot of a column to the head of the next
+    tops = np.where(is_long, 0, runs.start - columns[0] * height)
+    bottoms = np.where(is_long, height, runs.end - columns[1] * height)
+    before = np.concatenate([[0], np.cumsum(length)])
+    return Masks(
+        runs,
+        runs.areas,
+        before,
+        runs.of_masks(np.minimum, columns[0]),
+        runs.of_masks(np.minimum, tops),
+        runs.of_masks(np.maximum, columns[1] + 1),
+        runs.of_masks(np.maximum, bottoms),
+    )
+
+
+def shared_pixels(one: Masks, other: Masks, rows: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """How many pixels P pairs of masks share, (P,); none where the sizes of their images differ."""
+    n_runs = np.diff(one.runs.first)[rows], np.diff(other.runs.first)[others]
+    is_same = one.runs.height[rows] == other.runs.height[others]
+    is_same &= one.runs.width[rows] == other.runs.width[others]
+    shared = np.zeros(len(rows), np.int64)
+    # The ends of the runs of one are looked up among those of the other: of the one that has fewer.
+    for swapped in (False, True):
+        of_pairs = np.flatnonzero(is_same & ((n_runs[0] > n_runs[1]) == swapped))
+        sides = ((other, others), (one, rows)) if swapped else ((one, rows), (other, others))
+        (asked, of_asked), (known, of_known) = ((masks, at[of_pairs]) for masks, at in sides)
+        order = np.argsort(of_known, kind="stable")
+        for first, last in arrays.chunks(2 * np.diff(asked.runs.first)[of_asked[order]], ENDS_AT_ONCE):
+            part = order[first:last]
+            shared[of_pairs[part]] = _shared(asked, known, of_asked[part], of_known[part])
+    return shared
+
+
+def _shared(asked: Masks, known: Masks, rows: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """The pixels that pairs share: for each run of one, how many of the other lie below its end, less its start."""
+    n_runs = np.diff(asked.runs.first)[rows]
+    of_pair, run = arrays.ranges(asked.runs.first[rows], n_runs)
+    mask = others[of_pair]
+    # Only the runs of the masks at hand are searched, which are neighbours.
+    low, high = int(known.runs.first[others.min(initial=0)]), int(known.runs.first[others.max(initial=-1) + 1])
+    of_run = np.repeat(np.arange(len(known.runs.height)), np.diff(known.runs.first))[low:high] if high > low else mask
+    keys = of_run * SPAN + known.runs.start[low:high] if high > low else np.zeros(0, np.int64)
+    counted = [_below(known, mask, ends[run], keys, low) for ends in (asked.runs.start, asked.runs.end)]
+    return arrays.added_at(of_pair, (counted[1] - counted[0]).astype(np.float64), len(rows)).astype(np.int64)
+
+
+def _below(known: Masks, mask: np.ndarray, place: np.ndarray, keys: np.ndarray, low: int) -> np.ndarray:
+    """How many pixels of these masks lie before a place, counted through all masks."""
+    run = np.searchsorted(keys, mask * SPAN + place, side="left") - 1 + low
+    begins = known.runs.first[mask]
+    inside = run >= begins
+    run = np.where(inside, run, 0)
+    covered = np.minimum(place, known.runs.end.take(run, mode="clip")) - known.runs.start.take(run, mode="clip")
+    return np.where(inside, known.before[run] + covered, known.before[begins])
+
+
+def _shares(truth: Masks, predictions: Masks, rows: np.ndarray, others: np.ndarray, is_crowd: bool) -> np.ndarray:
+    """IoU of pairs of masks, or the share of the prediction that lies in the truth where this `is_crowd`, (P,)."""
+    shared = shared_pixels(truth, predictions, rows, others)
+    area = predictions.area[others]
+    whole = area if is_crowd else truth.area[rows] + area - shared
+    return np.divide(shared, whole, out=np.zeros(len(shared)), where=shared > 0)
+
+
+def _prepared(table: Columns) -> Masks:
+    """The masks of a side; a table without rows may lack their columns. Raises InputError if one is none."""
+    if not len(table) or "mask" not in table:
+        return masks_of(runs_of([], np.zeros(0), np.zeros(0), str))
+
+    def row(position: int) -> str:
+        marked = np.zeros(len(table), bool)
+        marked[position] = True
+        return messages.first_keys(table, marked, schema.OBJECT_KEY)
+
+    height, width = (as_numbers(table[name]) for name in COLUMNS[1:])
+    return masks_of(runs_of(table["mask"], height, width, row))
+
+
+def _reach(truth: Masks, predictions: Masks, least: float) -> tuple[Extents, Extents]:
+    """The boxes around masks: masks share pixels only where these overlap."""
+    sides = []
+    for masks in (truth, predictions):
+        left, top, right, bottom = (edge.astype(np.float64) for edge in masks[3:])
+        # Boxes that only touch share no pixel.
+        sides.append(Extents((left + right) / 2, (top + bottom) / 2, (right - left) / 2, (bottom - top) / 2))
+    return sides[0], sides[1]
+
+
+def _known(rows: Rows) -> tuple[Masks, np.ndarray]:
+    """The masks of the rows that have one, and their positions."""
+    texts = rows.given("mask")
+    known = np.flatnonzero(~null_rows(texts))
+    height, width = (rows[name][known] for name in COLUMNS[1:])
+    return masks_of(runs_of(texts.take(known), height, width, lambda position: f"row {known[position]}")), known
+
+
+def _of_rows(rows: Rows, numbers: Callable[[Masks], tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
+    """Numbers of the masks of rows, each (N,); null where a row has none."""
+    masks, known = _known(rows)
+    found = []
+    for values in numbers(masks):
+        of_all = np.full(len(rows[COLUMNS[1]]), np.nan)
+        of_all[known] = values
+        found.append(of_all)
+    return tuple(found)
+
+
+def centroids(masks: Masks) -> Places:
+    """The means of the middles of all pixels of each mask, px; null without any.
+
+    The first pixel reaches from 0 to 1, as for boxes. The sums over the pixels before a place have a formula.
+    """
+    runs = masks.runs
+    height = np.repeat(runs.height, np.diff(runs.first))
+    across, down = np.zeros(len(runs.start), np.int64), np.zeros(len(runs.start), np.int64)
+    for sign, place in ((-1, runs.start), (1, runs.end)):
+        column, row = place // height, place % height
+        across += sign * (height * (column * (column - 1) // 2) + column * row)
+        down += sign * (column * (height * (height - 1) // 2) + row * (row - 1) // 2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        x, y = (runs.of_masks(np.add, of_runs) / masks.area + 0.5 for of_runs in (across, down))
+    return x, y
+
+
+def _place(rows: Rows) -> Places:
+    """The centroids of masks, px."""
+    x, y = _of_rows(rows, centroids)
+    return x, y
+
+
+def _size(rows: Rows) -> np.ndarray:
+    """The areas of masks, px²."""
+    return _of_rows(rows, lambda masks: (masks.area,))[0]
+
+
+def _extent(rows: Rows) -> tuple[np.ndarray, ...]:
+    """The left, top, right and bottom edges of the boxes around masks, px."""
+    return _of_rows(rows, lambda masks: masks[3:])
+
+
+def _offsets(truth: Rows, predictions: Rows) -> np.ndarray:
+    """Predicted minus true centroids (px), and the logarithm of the ratio of areas, (N, 1, 3)."""
+    (x, y), (true_x, true_y) = _place(predictions), _place(truth)
+    claimed, true = _size(predictions), _size(truth)
+    known = (true > 0) & (claimed > 0)
+    logarithm = np.where(known, arrays.log(np.where(known, claimed, 1)) - arrays.log(np.where(known, true, 1)), np.nan)
+    return np.column_stack([x - true_x, y - true_y, logarithm])[:, None]
+
+
+def _told(offset: np.ndarray) -> np.ndarray:
+    """Offsets (..., 3) with a ratio instead of its logarithm."""
+    return np.concatenate([offset[..., :2], arrays.exp(offset[..., 2:])], axis=-1)
+
+
+def _of_pairs(is_crowd: bool) -> PairMeasure:
+    return partial(_shares, is_crowd=is_crowd)
+
+
+def image_of(masks: Masks, position: int) -> np.ndarray:
+    """The pixels of a mask within its edges, as flags (height, width)."""
+    runs, left, top = masks.runs, int(masks.left[position]), int(masks.top[position])
+    right, bottom = int(masks.right[position]), int(masks.bottom[position])
+    height = int(runs.height[position])
+    of_mask = slice(*runs.first[position : position + 2].tolist())
+    changes = np.zeros((right - left) * height + 1, np.int8)
+    np.add.at(changes, runs.start[of_mask] - left * height, 1)
+    np.add.at(changes, runs.end[of_mask] - left * height, -1)
+    columns = np.cumsum(changes[:-1], dtype=np.int8).reshape(right - left, height).astype(bool)
+    return columns[:, top:bottom].T
+
+
+def _outline(rows: Rows) -> np.ndarray:
+    """The corners of the pixels' edges around masks (N, K, 2), px; null rows lie between the rings of one mask."""
+    masks, known = _known(rows)
+    corners = np.stack([masks.left, masks.top], axis=1)
+    rings = [corners[at] + _rings(image_of(masks, at)) for at in range(len(known))]
+    found = np.full((len(rows[COLUMNS[1]]), max(map(len, rings), default=1), 2), np.nan)
+    for at, ring in zip(known, rings, strict=True):
+        found[at, : len(ring)] = ring
+    return found
+
+
+def _rings(inside: np.ndarray) -> np.ndarray:
+    """The closed lines around the pixels of an image, one after another, with a null row after each, (K, 2)."""
+    padded = np.pad(inside, 1)
+    # Edges with the inside on their right: from one corner (x, y) to the next.
+    following: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for (dy, dx), begin, end in (
+        ((-1, 0), (0, 0), (1, 0)),
+        ((0, 1), (1, 0), (1, 1)),
+        ((1, 0), (1, 1), (0, 1)),
+        ((0, -1), (0, 1), (0, 0)),
+    ):
+        is_edge = padded[1:-1, 1:-1] & ~padded[1 + dy : padded.shape[0] - 1 + dy, 1 + dx : padded.shape[1] - 1 + dx]
+        for y, x in np.argwhere(is_edge).tolist():
+            following.setdefault((x + begin[0], y + begin[1]), []).append((x + end[0], y + end[1]))
+    corners: list[tuple[float, float]] = []
+    while following:
+        start = place = next(iter(following))
+        step = None
+        while True:
+            ends = following[place]
+            # Where two rings meet in a corner, each keeps to its own pixels: it turns right.
+            after = ends.pop(0) if len(ends) == 1 or step is None else ends.pop(_right_turn(place, step, ends))
+            if not ends:
+                del following[place]
+            direction = (after[0] - place[0], after[1] - place[1])
+            if direction != step:
+                corners.append(place)
+            place, step = after, direction
+            if place == start:
+                break
+        corners += [start, (np.nan, np.nan)]
+    return np.array(corners or [(np.nan, np.nan)], np.float64)
+
+
+def _right_turn(place: tuple[int, int], step: tuple[int, int], ends: list[tuple[int, int]]) -> int:
+    """Which of two ends lies to the right of a step to a place, where y points down."""
+    return int((ends[1][0] - place[0], ends[1][1] - place[1]) == (-step[1], step[0]))
+
+
+def _each(masks: pd.DataFrame, changed: Callable[[np.ndarray], np.ndarray]) -> pd.DataFrame:
+    """The masks with the image of each changed."""
+    runs, known = _known(Rows(masks))
+    texts = masks["mask"].astype(object).to_numpy(copy=True)
+    for at, position in enumerate(known.tolist()):
+        size = int(runs.runs.height[at]), int(runs.runs.width[at])
+        image = np.zeros(size, bool)
+        crop = image_of(runs, at)
+        top, left = int(runs.top[at]), int(runs.left[at])
+        image[top : top + crop.shape[0], left : left + crop.shape[1]] = crop
+        texts[position] = encoded(counts_of(changed(image)))
+    return masks.assign(mask=texts)
+
+
+def _stored_by_row(masks: pd.DataFrame) -> pd.DataFrame:
+    return _each(masks, lambda image: image.ravel(order="F").reshape(image.shape))
+
+
+def _read_by_row(masks: pd.DataFrame) -> pd.DataFrame:
+    return _each(masks, lambda image: image.ravel().reshape(image.shape, order="F"))
+
+
+def _sizes_exchanged(masks: pd.DataFrame) -> pd.DataFrame:
+    return masks.assign(mask_h=masks["mask_w"], mask_w=masks["mask_h"])
+
+
+SLIPS: tuple[Slip, ...] = (
+    (
+        "masks are stored row by row",
+        "count the pixels down the columns, as COCO does: encode the mask in Fortran's order",
+        _stored_by_row,
+    ),
+    (
+        "the columns of masks are taken for their rows",
+        "decode masks in Fortran's order: COCO counts the pixels down the columns",
+        _read_by_row,
+    ),
+    ("mask_h and mask_w are swapped", "write the height of the image, then its width", _sizes_exchanged),
+)
+MASKS = Geometry(
+    "masks",
+    COLUMNS,
+    _prepared,
+    _of_pairs(is_crowd=False),
+    _reach,
+    similarity="iou",
+    title="IoU",
+    covered=_of_pairs(is_crowd=True),
+    of_truths=_of_pairs(is_crowd=False),
+    of_crowds=_of_pairs(is_crowd=True),
+    place=_place,
+    outline=_outline,
+    size=_size,
+    drawn_as="boxes",
+    offsets=Offsets(["dx", "dy", "area_ratio"], [""], _offsets, None, _told),
+    slips=SLIPS,
+)
