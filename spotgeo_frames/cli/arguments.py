@@ -26,7 +26,8 @@ class How(NamedTuple):
 
     `options` are those of the rule, and `tracks` says whether identities count. `layout` is that of folders that have a
     file for each sequence, and `benchmark` the one whose rules apply to MOTChallenge's, None if it is not given.
-    `frames` says which frames count, and `needed` what the command needs of wide tables.
+    `frames` says which frames count, and `needed` what the command needs of wide tables. `masks` says that COCO's files
+    are read for their masks.
     """
 
     options: MatchOptions
@@ -35,6 +36,12 @@ class How(NamedTuple):
     benchmark: str | None
     frames: FrameRule
     needed: Needed
+    masks: bool = False
+
+    @property
+    def told(self) -> str | Measure | None:
+        """What tells that JSON is COCO's, and what is read of it."""
+        return "masks" if self.masks else self.options.similarity
 
 
 def with_how(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -44,7 +51,7 @@ def with_how(given: Mapping[str, Any]) -> dict[str, Any]:
     the options do not fit each other or the truth.
     """
     rule = {name: given[name] for name in ("tau", "epsilon", "similarity", "threshold")}
-    apart = (*rule, "tracks", "benchmark", "labelled", "columns", "box_format")
+    apart = (*rule, "tracks", "benchmark", "labelled", "columns", "box_format", "masks")
     others = {name: value for name, value in given.items() if name not in apart}
     tracks, benchmark, layout = given.get("tracks", False), given.get("benchmark"), None
     if not (given.get("dataset") and addresses.is_address(given["truth"])):  # such a dataset is evaluated where it is
@@ -66,7 +73,10 @@ def with_how(given: Mapping[str, Any]) -> dict[str, Any]:
     if layout == "posetrack" and any(word is not None for word in options):
         raise WrongUsage("poses are measured in head sizes; leave out --tau and --similarity")
     frames: FrameRule = "labelled" if given["labelled"] else "truth"
-    return others | {"how": How(options, tracks, layout, benchmark, frames, needed_columns(given))}
+    masks = given.get("masks", False)
+    if masks and options.similarity not in (None, "iou"):
+        raise WrongUsage("--masks: masks are compared by --similarity iou; leave out --masks, or that")
+    return others | {"how": How(options, tracks, layout, benchmark, frames, needed_columns(given), masks)}
 
 
 def needed_columns(given: Mapping[str, Any]) -> Needed:
@@ -125,7 +135,7 @@ def read_submissions(
 
     COCO's files are told by the rule's similarity, or by another that is given; they have no tracks.
     """
-    similarity = None if how.tracks else similarity or how.options.similarity
+    similarity = None if how.tracks else how.told or similarity
     known, *sides = read_sides(truth, submissions, frames, similarity, how.benchmark, how.needed)
     return known, sides
 

@@ -100,6 +100,7 @@ _MATCHING = (
         metavar="iou|oks|point",
     ),
     _argument("--threshold", "Least similarity of a true positive; 0.5 by default", metavar="<float>", type=_number),
+    _flag("--masks", "Read COCO's files for their masks, not boxes"),
     _flag("--labelled", "Leave out predictions that lie in no frame of the truth"),
     _word("--columns", "Which column of a table is which, such as frame=image_id,x=xmin; common names are found"),
     _word(
@@ -270,6 +271,7 @@ AP = Command(
         ),
         _argument("results", "COCO's results, or a table of objects with a score", metavar="RESULTS", type=submission),
         _flag("--keypoints", "Poses by OKS instead of boxes by IoU"),
+        _flag("--masks", "Masks by IoU instead of boxes"),
         _argument(
             "--max-detections",
             "The most detections of an image and class that count; 100 by default, 20 of poses",

@@ -87,14 +87,18 @@ def diagnose(truth: Path, submission: Submission, how: How, out: Path | None) ->
     return Answer(lambda: f"{head}\n\n{costs_text(costed)}", lambda: answer)
 
 
-def ap(truth: Path, results: Submission, keypoints: bool, max_detections: int | None, out: Path | None) -> Answer:
+def ap(
+    truth: Path, results: Submission, keypoints: bool, masks: bool, max_detections: int | None, out: Path | None
+) -> Answer:
     """The official numbers of detections."""
     from ..scoring import average_precision
 
+    if keypoints and masks:
+        raise WrongUsage("--keypoints and --masks: give one of them")
     similarity = "oks" if keypoints else "iou"
     check_out(out, [truth, results.path])
     needed = Needed((), carried=out is not None)
-    known, found = read_sides(truth, [results.path], similarity=similarity, needed=needed)
+    known, found = read_sides(truth, [results.path], similarity="masks" if masks else similarity, needed=needed)
     result = average_precision(known, found, similarity=similarity, max_detections=max_detections)
     result, numbers = replace(result, thresholds=KEPT_THRESHOLDS), result.matched.numbers
     [row] = plain_rows(result.summary)

@@ -124,7 +124,7 @@ def read_given(
     if rules and options.similarity is None and options.tau is None and not how.tracks:
         how = how._replace(options=options._replace(similarity=rules[0].name, sigmas=rules[0].sigmas))
     files = [path for path in paths if path not in of_path]
-    similarity = how.options.similarity or ("iou" if of_precision else None)
+    similarity = how.told or ("iou" if of_precision else None)
     known, sides = read_submissions(truth, files, how, frames, similarity)
     of_path |= dict(zip(files, sides, strict=True))
     named = dict(zip(names, [of_path[path] for path in paths], strict=True))

@@ -73,7 +73,7 @@ def _score_files(
     folder = None if out is None else Path(out)
     given = [Path(path) for path in (truth, submission, frames) if path is not None]
     check_out(folder, given)
-    sides = read_side_columns(truth, [submission], frames, how.options.similarity, how.needed)
+    sides = read_side_columns(truth, [submission], frames, how.told, how.needed)
     carried = None if slices or out is not None else ()
     matches, warning = matcher.matched(sides[0], sides[1], how.options, how.frames, carried)
     left_out, unknown = selections.excluded_sequences(names_to_exclude(exclude, sides), [matches])

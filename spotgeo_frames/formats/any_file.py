@@ -33,6 +33,7 @@ from .spotgeo import is_competition_file, spotgeo_columns
 
 if TYPE_CHECKING:
     from ..geometries import Measure
+    from .coco import Content
 
 GROUP = "spotgeo_frames.readers"
 
@@ -91,6 +92,9 @@ READERS = {
 }
 
 # Formats whose truth and predictions are two paths; the truth is read alone.
+# What is read of COCO's files, by the similarity that tells them, or by what is asked for.
+OF_COCO: dict[str, Content] = {"iou": "boxes", "oks": "keypoints", "masks": "masks"}
+
 OF_TWO = {
     "motchallenge": Reader("a folder of MOTChallenge, pedestrians alone", "motchallenge", "read_motchallenge"),
     "posetrack": Reader("a folder of PoseTrack", "posetrack", "read_posetrack"),
@@ -213,7 +217,7 @@ def _read_coco(path: str | Path, storage: Storage) -> tuple[Reader, Annotations]
     with addresses.local_copy(path, storage) as copy:
         boxes = b'"num_keypoints"' not in reading.read_bytes(copy.path)
     words = "COCO's annotations, boxes" if boxes else "COCO's annotations, keypoints"
-    return Reader(words, "coco", "read_coco"), coco_sides(path, None, boxes, storage)[0]
+    return Reader(words, "coco", "read_coco"), coco_sides(path, None, "boxes" if boxes else "keypoints", storage)[0]
 
 
 def known_format(path: str | Path) -> str | None:
@@ -373,16 +377,17 @@ def read_side_columns(
     similarity: str | Measure | None = None,
     needed: Needed | None = None,
 ) -> list[SideColumns]:
-    """The columns of the truth, then of each submission; with the similarity "iou" or "oks" JSON is COCO's.
+    """The columns of the truth, then of each submission; with the similarity "iou", "oks" or "masks" JSON is COCO's.
 
     Of wide tables only what is `needed` is read; without it, all. Raises InputError with the problems of all files.
     """
     paths = (truth, *submissions)
-    if similarity in ("iou", "oks") and all(map(_may_be_coco, paths)):
+    content = None if callable(similarity) else OF_COCO.get(str(similarity))
+    if content is not None and all(map(_may_be_coco, paths)):
         from .coco import coco_sides
 
         results: list[str | Path | None] = [*submissions] or [None]
-        read = _all_of([partial(coco_sides, truth, path, similarity == "iou") for path in results])
+        read = _all_of([partial(coco_sides, truth, path, content) for path in results])
         sides = [side_columns(side) for side in (read[0][0], *(predictions for _, predictions in read))]
         return [_with_frames(sides[0], frames, needed), *sides[1 : 1 + len(submissions)]]
     readers = [partial(_read_side, truth, frames, "truth", needed)]

@@ -1,7 +1,8 @@
-"""COCO files: keypoints and boxes of annotated images, and a detector's results for them.
+"""COCO files: keypoints, boxes and masks of annotated images, and a detector's results for them.
 
 Truth is an object with `images`, `annotations` and `categories`; results are a list of `{"image_id", "category_id",
-"score", "keypoints" or "bbox"}` (https://cocodataset.org/#format-data). Keypoints are x, y and a third number for each
+"score", "keypoints", "bbox" or
+"segmentation"}` (https://cocodataset.org/#format-data). Keypoints are x, y and a third number for each
 joint: in truth the visibility (0: not labelled, 1: hidden, 2: visible), in results whatever the detector gave.
 
 Known differences from pycocotools 2.0.11
@@ -18,7 +19,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
@@ -27,6 +28,7 @@ import pandas as pd
 from ..geometries import COCO_SIGMAS
 from ..support import InputError, Storage, addresses, check_none, documents, pandas_tables, reading
 from ..tables import Annotations, TableKind, checks, provenance, schema, table_kinds
+from . import segmentations
 from .documents import (
     MOST_PROBLEMS,
     OF_OBJECTS,
@@ -40,6 +42,7 @@ from .documents import (
     repeated_ids,
     unknown_id,
 )
+from .segmentations import Segmentation
 
 # More attributes than these are no table that anyone slices by, and each column takes pandas a while.
 MOST_ATTRIBUTES = 10_000
@@ -145,16 +148,35 @@ class _Result(_Object, kw_only=True, gc=False):
     score: float
 
 
+class _MaskedAnnotation(_Annotation, kw_only=True, gc=False):
+    segmentation: Segmentation | None = None
+
+
+class _MaskedResult(_Result, kw_only=True, gc=False):
+    segmentation: Segmentation | None = None
+
+
 class _Truth(msgspec.Struct):
     images: list[Attributes]
     annotations: list[_Annotation]
     categories: list[Category]
 
 
+class _MaskedTruth(msgspec.Struct):
+    images: list[Attributes]
+    annotations: list[_MaskedAnnotation]
+    categories: list[Category]
+
+
+# What is read of objects.
+Content = Literal["keypoints", "boxes", "masks"]
+
+
 def read_coco(
     truth_path: str | Path,
     predictions_path: str | Path,
     boxes: bool = False,
+    masks: bool = False,
     *,
     table: TableKind = "pandas",
     storage_options: Mapping[str, Any] | None = None,
@@ -170,8 +192,9 @@ def read_coco(
     truth_path, predictions_path
         The annotations, such as person_keypoints_val2017.json, and the results; paths, or addresses such as
         s3://bucket/results.json.
-    boxes
-        Whether to read the boxes instead of the keypoints.
+    boxes, masks
+        Whether to read the boxes, or the masks, instead of the keypoints. Polygons become masks as pycocotools has them
+        (this needs the extra `masks`); run lengths are taken as they are.
     table
         The kind of the tables: "pandas", "polars" or "pyarrow".
     storage_options, filesystem
@@ -184,14 +207,16 @@ def read_coco(
     `joint` (its name), `x`, `y` (px), `category` (its name); truth has `visibility` (0: not labelled, which joint by
     joint is not there; see `match`), and of its object `area` (px²), `crowd` and the box, `box_x`, `box_y`, `box_w`,
     `box_h` (px); predictions have the joint's own `joint_score` and the object's `score`. With `boxes` one row an
-    object: `x`, `y` (top left), `w`, `h`, `category`, and `area` and `crowd`, or `score`. The truth's frames are its
+    object: `x`, `y` (top left), `w`, `h`, `category`, and `area` and `crowd`, or `score`; with `masks` the same with
+    `mask` (COCO's compressed run lengths), `mask_h` and `mask_w` (px) in place of the box. The truth's frames are its
     images, with `width`, `height` (px) and `file_name`.
 
     Raises
     ------
     InputError: a file is not of this form, an image or category is not known, an id is there twice, keypoints are not
     as many as the category has, or the two files are given in the wrong order. Every problem names its file and place.
-    ValueError: no such kind of table.
+    ValueError: no such kind of table, or both `boxes` and `masks`.
+    ImportError: there are polygons, and the extra `masks` is not installed.
 
     Examples
     --------
@@ -208,13 +233,16 @@ def read_coco(
     [{'x': 11.0, 'y': 10.0, 'w': 20.0, 'h': 40.0, 'score': 0.9, 'category': 'person'}]
     """
     kind = table_kinds.check_kind(table)
+    if boxes and masks:
+        raise ValueError("boxes and masks are both given; read one of them at a time")
+    content: Content = "boxes" if boxes else "masks" if masks else "keypoints"
     return table_kinds.as_kind(
-        coco_sides(truth_path, predictions_path, boxes, Storage(storage_options, filesystem)), kind
+        coco_sides(truth_path, predictions_path, content, Storage(storage_options, filesystem)), kind
     )
 
 
 def coco_sides(
-    truth_path: str | Path, predictions_path: str | Path | None, boxes: bool, storage: Storage | None = None
+    truth_path: str | Path, predictions_path: str | Path | None, content: Content, storage: Storage | None = None
 ) -> tuple[Annotations, Annotations]:
     """What `read_coco` returns, of pandas; without a file of results there are no predictions."""
     with addresses.local_copies(
@@ -226,32 +254,42 @@ def coco_sides(
     if [opening(content) for content in contents] == [b"[", b"{"]:
         what = f"is a list, as results are, and {predictions_path} is an object, as annotations are"
         raise InputError(f"{truth_path}: {what}; give them the other way round: read_coco(annotations, results)")
-    document = documents.decode(contents[0], _Truth, str(truth_path))
+    document: _Truth | _MaskedTruth
+    if content == "masks":
+        document = documents.decode(contents[0], _MaskedTruth, str(truth_path))
+    else:
+        document = documents.decode(contents[0], _Truth, str(truth_path))
     images = documents.convert({"images": document.images}, _Images, str(truth_path)).images
-    results = documents.decode(contents[1], list[_Result], str(predictions_path))
+    results: Sequence[_Result]
+    results = documents.decode(
+        contents[1], list[_MaskedResult] if content == "masks" else list[_Result], str(predictions_path)
+    )
     place = f"{truth_path}: annotations"
     lists = [Listed("images", images), Listed("categories", document.categories)]
     lists.append(Listed("annotations", document.annotations, ("id", *OF_OBJECTS)))
     check_ids(contents[0], str(truth_path), lists)
     check_ids(contents[1], str(predictions_path), [Listed("", results, OF_OBJECTS)])
-    joints, problems = _joints(document.categories, str(truth_path), boxes)
+    joints, problems = _joints(document.categories, str(truth_path), content)
     problems += repeated_ids([image.id for image in images], f"{truth_path}: images")
     problems += repeated_ids([annotation.id for annotation in document.annotations], place)
-    problems += _problems(document.annotations, place, images, joints, boxes)
-    problems += _problems(results, f"{predictions_path}: ", images, joints, boxes)
+    problems += _problems(document.annotations, place, images, joints, content)
+    problems += _problems(results, f"{predictions_path}: ", images, joints, content)
     check_none(problems)
     frames = _frames(images, document.images, f"{truth_path}: images")
     names = category_names(document.categories)
     image_ids = [image.id for image in images]
-    truth = _annotation_table(document.annotations, names, image_ids, boxes)
-    predictions = _result_table(results, names, image_ids, boxes)
-    if not boxes:
+    truth = _annotation_table(document.annotations, names, image_ids, content)
+    predictions = _result_table(results, names, image_ids, content)
+    if content == "masks":
+        truth = truth.assign(**segmentations.masks(document.annotations, images, place))
+        predictions = predictions.assign(**segmentations.masks(results, images, f"{predictions_path}: "))
+    if content == "keypoints":
         named = dict(zip([f"box_{side}" for side in schema.BOX], _box(document.annotations), strict=True))
         truth = _with_joints(truth.assign(**named), document.annotations, joints, "visibility")
         if results and results[0].bbox is not None:  # then pycocotools takes its size, and not that of the joints
             predictions["area"] = np.multiply(*_box(results)[2:])
         predictions = _with_joints(predictions, results, joints, "joint_score")
-    geometry = schema.BOX if boxes else ("x", "y")
+    geometry = {"boxes": schema.BOX, "masks": []}.get(content, schema.BOX[:2])
     far = checks.coordinate_problems(truth, geometry, str(truth_path))
     check_none(far + checks.coordinate_problems(predictions, geometry, str(predictions_path)))
     provenance.note_source(truth, truth_path, states[0])
@@ -259,20 +297,20 @@ def coco_sides(
     return Annotations(truth, frames), Annotations(predictions)
 
 
-def _joints(categories: Sequence[Category], name: str, boxes: bool) -> tuple[dict[Any, list[str]], list[str]]:
+def _joints(categories: Sequence[Category], name: str, content: Content) -> tuple[dict[Any, list[str]], list[str]]:
     """The names of each category's joints; COCO's own where a category does not tell."""
     problems = repeated_ids([category.id for category in categories], f"{name}: categories")
     joints = {
         category.id: list(COCO_SIGMAS) if category.keypoints is None else category.keypoints for category in categories
     }
     for number, category in enumerate(categories):
-        if not boxes and len(set(joints[category.id])) < len(joints[category.id]):
+        if content == "keypoints" and len(set(joints[category.id])) < len(joints[category.id]):
             problems.append(f"{name}: categories[{number}].keypoints: a name is there twice")
     return joints, problems
 
 
 def _problems(
-    objects: Sequence[_Object], place: str, images: Sequence[_Image], joints: dict[Any, list[str]], boxes: bool
+    objects: Sequence[_Object], place: str, images: Sequence[_Image], joints: dict[Any, list[str]], content: Content
 ) -> list[str]:
     """What is wrong with annotations or results, each with its place."""
     known, problems = {image.id for image in images}, []
@@ -285,7 +323,7 @@ def _problems(
         if one.category_id not in joints:
             unknown = unknown_id(one.category_id, joints)
             problems.append(f"{place}[{number}].category_id: there is no category {unknown}")
-        elif not boxes:
+        elif content == "keypoints":
             wanted = 3 * len(joints[one.category_id])
             if one.keypoints is None:
                 how = "boxes=True reads boxes; on the command line --similarity iou, or ap without --keypoints"
@@ -293,7 +331,7 @@ def _problems(
             elif len(one.keypoints) != wanted:
                 what = f"{len(one.keypoints)} numbers; {wanted} are needed: x, y and a third for each joint"
                 problems.append(f"{place}[{number}].keypoints: {what}")
-        if one.bbox is None and boxes:
+        if one.bbox is None and content == "boxes":
             problems.append(f"{place}[{number}]: bbox is missing (boxes=False reads keypoints)")
         elif one.bbox is not None and len(one.bbox) != 4:
             problems.append(f"{place}[{number}].bbox: {len(one.bbox)} numbers; 4 are needed: left, top, width, height")
@@ -323,10 +361,10 @@ def _frames(images: Sequence[_Image], attributes: Sequence[Attributes], place: s
 
 
 def _annotation_table(
-    annotations: Sequence[_Annotation], names: pd.Series, image_ids: Sequence[Any], boxes: bool
+    annotations: Sequence[_Annotation], names: pd.Series, image_ids: Sequence[Any], content: Content
 ) -> pd.DataFrame:
     """One row an annotation, without keypoints; `area` and `num_keypoints` only if any annotation tells them."""
-    columns = _columns(annotations, column_of_ids([one.id for one in annotations]), image_ids, boxes)
+    columns = _columns(annotations, column_of_ids([one.id for one in annotations]), image_ids, content)
     columns["category"] = names.reindex([one.category_id for one in annotations]).array
     columns["crowd"] = np.array([bool(one.iscrowd) for one in annotations], bool)
     for name in ("area", "num_keypoints"):
@@ -335,19 +373,21 @@ def _annotation_table(
     return pd.DataFrame(columns)
 
 
-def _result_table(results: Sequence[_Result], names: pd.Series, image_ids: Sequence[Any], boxes: bool) -> pd.DataFrame:
+def _result_table(
+    results: Sequence[_Result], names: pd.Series, image_ids: Sequence[Any], content: Content
+) -> pd.DataFrame:
     """One row a result, without keypoints."""
-    columns = _columns(results, np.arange(1, len(results) + 1), image_ids, boxes)
+    columns = _columns(results, np.arange(1, len(results) + 1), image_ids, content)
     columns["score"] = np.array([one.score for one in results], np.float64)
     columns["category"] = names.reindex([one.category_id for one in results]).array
     return pd.DataFrame(columns)
 
 
-def _columns(objects: Sequence[_Object], identity: Any, image_ids: Sequence[Any], boxes: bool) -> dict[str, Any]:
-    """The key of each object, and its box where `boxes` are read."""
+def _columns(objects: Sequence[_Object], identity: Any, image_ids: Sequence[Any], content: Content) -> dict[str, Any]:
+    """The key of each object, and its box where boxes are read."""
     sequence = column_of_ids([one.image_id for one in objects], image_ids)
     key = {"sequence": sequence, "frame": np.ones(len(objects), np.int64), "object": identity}
-    return key | (dict(zip(schema.BOX, _box(objects), strict=True)) if boxes else {})
+    return key | (dict(zip(schema.BOX, _box(objects), strict=True)) if content == "boxes" else {})
 
 
 def _box(objects: Sequence[_Object]) -> np.ndarray:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..support import arrays
-from ..tables import Columns, as_numbers, messages, null_rows, schema
+from ..tables import Columns, as_numbers, messages, null_rows, provenance, schema
 from .facts import Extents, Geometry, Offsets, PairMeasure, Places, Rows, Slip
-from .run_lengths import Runs, counts_of, encoded, runs_of
+from .run_lengths import Runs, counts_of, encoded_mask, runs_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,6 +60,11 @@ def masks_of(runs: Runs) -> Masks:
         runs.of_masks(np.maximum, columns[1] + 1),
         runs.of_masks(np.maximum, bottoms),
     )
+
+
+def checked_masks(texts: Any, height: np.ndarray, width: np.ndarray, where: Callable[[int], str]) -> None:
+    """Raises InputError at the first text that is no mask of an image of this height and width (px)."""
+    runs_of(texts, height, width, where)
 
 
 def shared_pixels(one: Masks, other: Masks, rows: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -119,7 +124,8 @@ def _prepared(table: Columns) -> Masks:
     def row(position: int) -> str:
         marked = np.zeros(len(table), bool)
         marked[position] = True
-        return messages.first_keys(table, marked, schema.OBJECT_KEY)
+        keys = messages.first_keys(table, marked, schema.OBJECT_KEY)
+        return f"{provenance.source(table, 'masks')}: column mask: {keys}"
 
     height, width = (as_numbers(table[name]) for name in COLUMNS[1:])
     return masks_of(runs_of(table["mask"], height, width, row))
@@ -140,7 +146,8 @@ def _known(rows: Rows) -> tuple[Masks, np.ndarray]:
     texts = rows.given("mask")
     known = np.flatnonzero(~null_rows(texts))
     height, width = (rows[name][known] for name in COLUMNS[1:])
-    return masks_of(runs_of(texts.take(known), height, width, lambda position: f"row {known[position]}")), known
+    runs = runs_of(texts.take(known), height, width, lambda position: f"column mask: row {known[position]}")
+    return masks_of(runs), known
 
 
 def _of_rows(rows: Rows, numbers: Callable[[Masks], tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
@@ -278,7 +285,7 @@ def _each(masks: pd.DataFrame, changed: Callable[[np.ndarray], np.ndarray]) -> p
         crop = image_of(runs, at)
         top, left = int(runs.top[at]), int(runs.left[at])
         image[top : top + crop.shape[0], left : left + crop.shape[1]] = crop
-        texts[position] = encoded(counts_of(changed(image)))
+        texts[position] = encoded_mask(counts_of(changed(image)))
     return masks.assign(mask=texts)
 
 

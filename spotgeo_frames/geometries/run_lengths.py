@@ -69,8 +69,8 @@ def runs_of(texts: Any, height: np.ndarray, width: np.ndarray, row: Callable[[in
     for first, last in arrays.chunks(np.diff(starts), CHARACTERS_AT_ONCE):
         found.append(_runs(text, starts[first : last + 1], n_pixels[first:last], first, row))
     start, end, n_runs = (np.concatenate([np.zeros(0, np.int64), *(of[part] for of in found)]) for part in range(3))
-    first = np.concatenate([[0], np.cumsum(n_runs)])
-    return Runs(start, end, first, height.astype(np.int64), width.astype(np.int64))
+    firsts = np.concatenate([[0], np.cumsum(n_runs)])
+    return Runs(start, end, firsts, height.astype(np.int64), width.astype(np.int64))
 
 
 def _pixels(height: np.ndarray, width: np.ndarray, row: Callable[[int], str]) -> np.ndarray:
@@ -78,7 +78,12 @@ def _pixels(height: np.ndarray, width: np.ndarray, row: Callable[[int], str]) ->
     with np.errstate(over="ignore", invalid="ignore"):
         whole = (height >= 1) & (width >= 1) & (height * width <= MOST_PIXELS)
     whole &= (np.floor(height) == height) & (np.floor(width) == width)
-    _refuse(~whole, np.arange(len(height)), row, f"needs mask_h and mask_w, whole numbers of up to {MOST_PIXELS:,} px")
+    _refuse(
+        ~whole,
+        np.arange(len(height)),
+        row,
+        f"an image needs whole numbers as its height and width, with at most {MOST_PIXELS:,} pixels",
+    )
     return (height * width).astype(np.int64)
 
 
@@ -86,7 +91,7 @@ def _refuse(wrong: np.ndarray, of_mask: np.ndarray, row: Callable[[int], str], p
     """Raises InputError at the first value that is wrong, naming its mask."""
     at = np.flatnonzero(wrong)
     if len(at):
-        raise InputError(f"column mask: {row(int(of_mask[at[0]]))} {problem}")
+        raise InputError(f"{row(int(of_mask[at[0]]))}: {problem}")
 
 
 def _text(texts: Any, row: Callable[[int], str]) -> tuple[np.ndarray, np.ndarray]:
@@ -98,9 +103,9 @@ def _text(texts: Any, row: Callable[[int], str]) -> tuple[np.ndarray, np.ndarray
             raise pa.ArrowInvalid
         text = given.cast(pa.large_string())
     except pa.ArrowException:
-        raise InputError("column mask: compressed run lengths of COCO are needed, as text") from None
+        raise InputError(f"{row(0)}: compressed run lengths of COCO are needed, as text") from None
     text = pa.concat_arrays(text.chunks) if isinstance(text, pa.ChunkedArray) else text
-    _refuse(np.asarray(text.is_null()), np.arange(len(text)), row, "is null")
+    _refuse(np.asarray(text.is_null()), np.arange(len(text)), row, "the mask is null")
     _, offsets, data = text.buffers()
     if not len(text) or data is None:
         return np.zeros(0, np.uint8), np.zeros(len(text) + 1, np.int64)
@@ -117,11 +122,14 @@ def _runs(
 
     digits, sizes = text[starts[0] : starts[-1]] - np.uint8(ZERO), np.diff(starts)
     _refuse(
-        digits >= 2 * MORE, np.repeat(np.arange(len(sizes)), sizes), row, "has characters that run lengths have not"
+        digits >= 2 * MORE,
+        np.repeat(np.arange(len(sizes)), sizes),
+        row,
+        "run lengths have no such characters",
     )
     is_last = (digits & MORE) == 0
     filled = np.flatnonzero(sizes > 0)
-    _refuse(~is_last[(starts[1:] - starts[0])[filled] - 1], filled, row, "ends within a number")
+    _refuse(~is_last[(starts[1:] - starts[0])[filled] - 1], filled, row, "the run lengths end within a number")
     # How many numbers end up to each character tells how many each mask has.
     n_ended = np.concatenate([[0], np.cumsum(is_last)])[starts - starts[0]]
     n_counts = np.diff(n_ended)
@@ -131,8 +139,8 @@ def _runs(
     ends = _added_up(counts, n_counts)
     total = np.zeros(len(n_pixels), np.int64)
     total[n_counts > 0] = ends[n_ended[1:][n_counts > 0] - 1]
-    _refuse(counts < 0, of_mask, row, "has a count below 0")
-    _refuse(total != n_pixels, np.arange(len(total)), row, "has another count of pixels than mask_h times mask_w")
+    _refuse(counts < 0, of_mask, row, "a count of the run lengths is below 0")
+    _refuse(total != n_pixels, np.arange(len(total)), row, "the run lengths and the image have not as many pixels")
     inside = np.flatnonzero((in_mask & 1).astype(bool) & (counts > 0))
     end = ends[inside]
     return end - counts[inside], end, np.bincount(of_mask[inside], minlength=len(total))
@@ -142,7 +150,7 @@ def _numbers(digits: np.ndarray, last: np.ndarray, of_mask: np.ndarray, row: Cal
     """The numbers that characters of six bits write; `last` are the positions of the last one of each."""
     begins = np.concatenate([[0], last[:-1] + 1])[: len(last)]
     length = last + 1 - begins
-    _refuse(length > MOST_CHARACTERS, of_mask, row, "has a count that is too large")
+    _refuse(length > MOST_CHARACTERS, of_mask, row, "a count of the run lengths is too large")
     values = (digits[begins] & (MORE - 1)).astype(np.int64)
     for place in range(1, int(length.max(initial=0))):
         longer = np.flatnonzero(length > place)
@@ -175,11 +183,11 @@ def _added_up(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     return total - np.repeat(before, sizes[sizes > 0])
 
 
-def encoded(counts: list[int]) -> str:
+def encoded_mask(counts: list[int]) -> str:
     """The counts of a mask, the first that of pixels outside, as COCO's compressed text.
 
-    >>> encoded([2, 3, 1, 40, 4])
-    '2315S3'
+    >>> encoded_mask([2, 3, 1, 40, 4])
+    '231U13'
     """
     letters = []
     for at, count in enumerate(counts):

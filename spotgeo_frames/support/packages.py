@@ -23,6 +23,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "plots": ("matplotlib",),
         "parallel": ("loky", "cloudpickle"),
         "posetrack": ("shapely",),
+        "masks": ("pycocotools",),
         "dask": ("distributed",),
         "charts": ("altair",),
         "fsspec": ("fsspec",),
