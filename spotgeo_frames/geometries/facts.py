@@ -120,7 +120,10 @@ class Geometry:
     assembled
         Makes rows of this geometry of the rows of both sides, where it has other rows than tables have; None else.
     place, outline, size
-        Functions from rows to their middles; to their outlines (N, K, 2); to their areas (N,). None where not known.
+        Functions from rows to their middles; to their outlines (N, K, 2), with a null row after each of several rings;
+        to their areas (N,). None where not known.
+    is_filled
+        Whether plots fill the outlines.
     chart
         A function from the rows of both sides of a match table and their sequences, numbered from 0, to their places in
         a plane of the unit of distances, for pictures; None where middles lie in one themselves.
@@ -130,6 +133,9 @@ class Geometry:
         The columns of sizes in pixels that are measured from edge to edge, and so may be wrong by a pixel.
     drawn_as
         What the viewer draws rows as: "points" or "boxes".
+    drawn_box, drawn_angle
+        Of what is drawn as boxes: a function from rows to their left, top, width and height, where the columns x, y, w
+        and h are not these; the column of the angle by which they are turned about their middle (degrees), if any.
     offsets
         What `bias` measures; None of rows that only a function of the caller's knows.
     slips
@@ -169,7 +175,10 @@ class Geometry:
     chart: Callable[[Rows, Rows, np.ndarray], tuple[Places, Places]] | None = None
     axes: tuple[str, str] = ("x", "y")
     sizes: tuple[str, ...] = ()
+    is_filled: bool = False
     drawn_as: str = "points"
+    drawn_box: Callable[[Rows], tuple[np.ndarray, ...]] | None = None
+    drawn_angle: str | None = None
     offsets: Offsets | None = None
     slips: tuple[Slip, ...] = ()
     forms: tuple[Slip, ...] = ()

@@ -178,10 +178,16 @@ def centroids(masks: Masks) -> Places:
     return x, y
 
 
+def _around(rows: Rows) -> tuple[np.ndarray, ...]:
+    """The left, top, width and height of the boxes around masks, px."""
+    left, top, right, bottom = _of_rows(rows, lambda masks: masks[3:])
+    return left, top, right - left, bottom - top
+
+
 def _place(rows: Rows) -> Places:
-    """The centroids of masks, px."""
-    x, y = _of_rows(rows, centroids)
-    return x, y
+    """The middles of the boxes around masks, px, as those of boxes."""
+    left, top, width, height = _around(rows)
+    return left + width / 2, top + height / 2
 
 
 def _size(rows: Rows) -> np.ndarray:
@@ -189,14 +195,9 @@ def _size(rows: Rows) -> np.ndarray:
     return _of_rows(rows, lambda masks: (masks.area,))[0]
 
 
-def _extent(rows: Rows) -> tuple[np.ndarray, ...]:
-    """The left, top, right and bottom edges of the boxes around masks, px."""
-    return _of_rows(rows, lambda masks: masks[3:])
-
-
 def _offsets(truth: Rows, predictions: Rows) -> np.ndarray:
     """Predicted minus true centroids (px), and the logarithm of the ratio of areas, (N, 1, 3)."""
-    (x, y), (true_x, true_y) = _place(predictions), _place(truth)
+    (x, y), (true_x, true_y) = _of_rows(predictions, centroids), _of_rows(truth, centroids)
     claimed, true = _size(predictions), _size(truth)
     known = (true > 0) & (claimed > 0)
     logarithm = np.where(known, arrays.log(np.where(known, claimed, 1)) - arrays.log(np.where(known, true, 1)), np.nan)
@@ -327,8 +328,10 @@ MASKS = Geometry(
     of_crowds=_of_pairs(is_crowd=True),
     place=_place,
     outline=_outline,
+    is_filled=True,
     size=_size,
     drawn_as="boxes",
+    drawn_box=_around,
     offsets=Offsets(["dx", "dy", "area_ratio"], [""], _offsets, None, _told),
     slips=SLIPS,
 )

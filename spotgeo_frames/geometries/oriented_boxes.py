@@ -213,6 +213,12 @@ def outline(rows: Rows) -> np.ndarray:
     return np.stack([np.stack(corner, axis=1) for corner in corners], axis=1)
 
 
+def _before_turning(rows: Rows) -> tuple[np.ndarray, ...]:
+    """The left, top, width and height (px) of boxes as they are before they are turned about their middles."""
+    x, y, width, height, _ = (rows[name] for name in COLUMNS)
+    return x - width / 2, y - height / 2, width, height
+
+
 def _size(rows: Rows) -> np.ndarray:
     """The areas of boxes, px²."""
     return rows["w"] * rows["h"]
@@ -300,6 +306,8 @@ ORIENTED_BOXES = Geometry(
     outline=outline,
     size=_size,
     drawn_as="boxes",
+    drawn_box=_before_turning,
+    drawn_angle="angle",
     offsets=Offsets(["dx", "dy", "width_ratio", "height_ratio", "angle"], [""], _offsets, _moved, _told),
     slips=SLIPS,
 )

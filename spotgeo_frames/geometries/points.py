@@ -74,8 +74,9 @@ def centres(table: Any, prefix: str = "") -> Places:
 def with_places(matches: pd.DataFrame) -> pd.DataFrame:
     """A match table whose rows have x and y on both sides, for pictures: the middles, where a geometry has others.
 
-    They are null where it knows no middle. Where middles lie in no plane, as in the sky, the rows are then points in a
-    chart of their sequence, and the note `chart` has the name of the geometry.
+    Those that are drawn as boxes have x, y, w and h of these. They are null where the geometry knows no middle. Where
+    middles lie in no plane, as in the sky, the rows are then points in a chart of their sequence, and the note `chart`
+    has the name of the geometry.
     """
     places: dict[str, np.ndarray] = {}
     geometries = [geometry_of(matches, prefix) for prefix in schema.SIDE_PREFIXES]
@@ -91,8 +92,11 @@ def with_places(matches: pd.DataFrame) -> pd.DataFrame:
         charted = matches.assign(**places)
         charted.attrs = matches.attrs | {"chart": geometries[0].name}
         return charted
-    for prefix in schema.SIDE_PREFIXES:
-        if schema.geometry_name(matches, prefix) is not None and not POINTS.is_of(matches, prefix):
+    for prefix, geometry in zip(schema.SIDE_PREFIXES, geometries, strict=True):
+        if geometry.drawn_box is not None:
+            names = [f"{prefix}{name}" for name in schema.BOX]
+            places |= dict(zip(names, geometry.drawn_box(Rows(matches, prefix)), strict=True))
+        elif schema.geometry_name(matches, prefix) is not None and not POINTS.is_of(matches, prefix):
             places |= dict(zip((f"{prefix}x", f"{prefix}y"), centres(matches, prefix), strict=True))
     return matches.assign(**places) if places else matches
 

@@ -63,6 +63,9 @@ SWITCH_MARK: dict[str, Any] = {
 }
 SWITCH_SIZE = 14
 
+# The opacity of what is filled.
+FILLED = 0.2
+
 # The width of a rim, on both sides together, in points.
 RIM = 1.6
 
@@ -94,7 +97,10 @@ def _draw_mark(ax: Axes, rows: pd.DataFrame, mark: Mark, objects: pd.DataFrame, 
     effects = _rim(width, rim)
     lines: dict[str, Any] = {"color": mark.color, "linewidth": width, **effects}
     if boxed:
-        ax.plot(*_outlines(objects, mark.side), mark.line, **lines)
+        around = _outlines(objects, mark.side)
+        ax.plot(*around, mark.line, **lines)
+        if geometry_of(rows, mark.side).is_filled:
+            _fill(ax, np.stack(around, axis=1), mark.color)
     if pose_joints(objects):
         ax.plot(*bones_of_poses(objects, mark.side), mark.line, **lines)
         x, y = pose_places(objects, mark.side)
@@ -192,6 +198,18 @@ def _outlines(objects: pd.DataFrame, side: str) -> tuple[np.ndarray, np.ndarray]
     corners = np.zeros((0, 1, 2)) if outline is None else outline(Rows(objects, side))
     closed = np.concatenate([corners, corners[:, :1], np.full((len(corners), 1, 2), np.nan)], axis=1)
     return closed[..., 0].ravel(), closed[..., 1].ravel()
+
+
+def _fill(ax: Axes, places: np.ndarray, color: str) -> None:
+    """Fills closed lines of places (N, 2), with a gap after each; a line within another one is a hole."""
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    is_gap = np.isnan(places).any(axis=1)
+    begins = ~is_gap & np.concatenate([[True], is_gap[:-1]])
+    if begins.any():
+        codes = np.where(begins, Path.MOVETO, Path.LINETO)[~is_gap]
+        ax.add_patch(PathPatch(Path(places[~is_gap], codes), facecolor=color, alpha=FILLED, linewidth=0))
 
 
 def bones_of_poses(poses: pd.DataFrame, side: str) -> tuple[np.ndarray, np.ndarray]:

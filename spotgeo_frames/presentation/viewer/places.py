@@ -78,8 +78,11 @@ def _bounds(places: np.ndarray) -> tuple[float, float]:
 def _reach(matches: pd.DataFrame, prefix: str, axis: str) -> np.ndarray:
     """From where to where (px) each row's object reaches along an axis, (2, N): a point, an outline, or all joints."""
     near = far = as_numbers(matches[f"{prefix}{axis}"])
-    outline = geometry_of(matches, prefix).outline
-    if outline is not None:
+    geometry = geometry_of(matches, prefix)
+    outline = geometry.outline
+    if geometry.drawn_box is not None and geometry.drawn_angle is None:  # to find its outline takes longer
+        far = near + as_numbers(matches[f"{prefix}{SIZES[axis]}"])
+    elif outline is not None:
         along = outline(Rows(matches, prefix))[..., [*SIZES].index(axis)]
         near, far = along.min(axis=1), along.max(axis=1)
     for joint in pose_joints(matches):

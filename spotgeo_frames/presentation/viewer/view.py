@@ -102,10 +102,12 @@ def _kind(matches: pd.DataFrame, columns: Columns) -> dict[str, Any]:
     """What the rows of match tables are; the joints, and the pairs of joints that bones connect."""
     joint = columns.get("joint")
     joints = joint.values if isinstance(joint, Text) else pose_joints(matches)
-    drawn = {geometry_of(matches, prefix).drawn_as for prefix in schema.SIDE_PREFIXES}
+    geometries = [geometry_of(matches, prefix) for prefix in schema.SIDE_PREFIXES]
+    drawn = {geometry.drawn_as for geometry in geometries}
     kind = "joints" if joint is not None else "poses" if joints else min(drawn)  # a box may be compared with a point
     bones = [[joints.index(one), joints.index(other)] for one, other in BONES if {one, other} <= {*joints}]
-    return {"kind": kind, "joints": joints, "bones": bones}
+    angle = next((geometry.drawn_angle for geometry in geometries if geometry.drawn_angle), None)
+    return {"kind": kind, "joints": joints, "bones": bones} | ({} if angle is None else {"angle": angle})
 
 
 def _digits(matches: pd.DataFrame, length: float) -> dict[str, int]:

@@ -20,6 +20,7 @@
  * @property {number} decimals of coordinates
  * @property {string[]} joints
  * @property {[number, number][]} bones pairs of positions in `joints`
+ * @property {string} [angle] the column of the degrees by which boxes are turned about their middles, from x towards y
  *
  * @typedef {{name: string, frames: Table, predicted: Table, pairs: Table}} Submission
  * @typedef {{sequences: Table, frames: Table, truth: Table, submissions: Submission[]}} ViewTables

@@ -19,7 +19,8 @@ import { objectAt } from "./lives.js";
  * @property {boolean} leads whether it is the first of its object in the frame; others are further joints
  * @property {number} x of the point, or of the middle of the box
  * @property {number} y
- * @property {[x: number, y: number, w: number, h: number] | null} box
+ * @property {[x: number, y: number, w: number, h: number] | null} box before it is turned
+ * @property {number} angle in radians, by which the box is turned about its middle
  * @property {number[] | null} joints x and y of each joint of a pose, NaN where it is not located
  *
  * @typedef {{side: Side, joints: number[]}} Skeleton
@@ -107,6 +108,7 @@ export function shapesOf(rows, side, about) {
   const marks = side === "truth" ? rows.truthMarks : rows.predictedMarks;
   const [x, y] = [numbersOf(table, "x"), numbersOf(table, "y")];
   const sizes = about.kind === "boxes" && table.columns.has("w") ? [numbersOf(table, "w"), numbersOf(table, "h")] : null;
+  const angles = sizes && about.angle && table.columns.has(about.angle) ? numbersOf(table, about.angle) : null;
   const poses = about.kind === "poses" ? jointColumns(table, about.joints) : null;
   const shapes = [];
   const names = new Set();
@@ -125,6 +127,7 @@ export function shapesOf(rows, side, about) {
       x: x[row] + w / 2,
       y: y[row] + h / 2,
       box: /** @type {Shape["box"]} */ (sizes ? [x[row], y[row], w, h] : null),
+      angle: ((angles?.[row] ?? 0) * Math.PI) / 180,
       joints: poses ? poses.map((numbers) => numbers[row]) : null,
     });
     names.add(name);
@@ -215,7 +218,7 @@ export function nearest(shapes, bones, x, y, reach) {
  * @returns {number}
  */
 function distanceTo(shape, bones, x, y, reach) {
-  if (shape.box) return distanceToBox(shape.box, x, y, reach);
+  if (shape.box) return distanceToBox(shape.box, ...turned(shape, x, y, -shape.angle), reach);
   if (!shape.joints) return Math.hypot(shape.x - x, shape.y - y);
   const joints = shape.joints;
   let least = Infinity;
@@ -228,6 +231,30 @@ function distanceTo(shape, bones, x, y, reach) {
     if (distance < least) least = distance; // NaN, of a joint that is not located, is not less
   }
   return least;
+}
+
+/**
+ * A place turned about the middle of a shape.
+ * @param {{x: number, y: number}} middle
+ * @param {number} x
+ * @param {number} y
+ * @param {number} angle in radians
+ * @returns {[number, number]}
+ */
+function turned(middle, x, y, angle) {
+  const [dx, dy, cosine, sine] = [x - middle.x, y - middle.y, Math.cos(angle), Math.sin(angle)];
+  return [middle.x + dx * cosine - dy * sine, middle.y + dx * sine + dy * cosine];
+}
+
+/**
+ * The corners of the box of a shape, in turn, px of the image.
+ * @param {Shape} shape that has a box
+ * @returns {[number, number][]}
+ */
+export function cornersOf(shape) {
+  const [x, y, w, h] = shape.box ?? [shape.x, shape.y, 0, 0];
+  const corners = [[x, y], [x + w, y], [x + w, y + h], [x, y + h]];
+  return corners.map(([left, top]) => turned(shape, left, top, shape.angle));
 }
 
 /**

@@ -1,5 +1,6 @@
 // Strokes marks on a canvas: points, boxes and skeletons, told apart by their shapes, lines and dashes.
 
+import { cornersOf } from "./geometry.js";
 import { FALSE, IGNORED, RIGHT } from "./marks.js";
 
 /**
@@ -87,7 +88,8 @@ export function strokeShape(pen, project, shape, mark, about, color, alpha, grow
   }
   const path = new Path2D();
   const radius = about.kind === "joints" ? JOINT_RADIUS : RADIUS;
-  if (shape.box) addBox(path, project, shape.box, grown);
+  if (shape.box && shape.angle) addTurnedBox(path, project, shape, grown);
+  else if (shape.box) addBox(path, project, shape.box, grown);
   else addPoint(path, mark, ...project(shape.x, shape.y), radius + grown);
   pen(path, color, width, shape.box ? dashes : dashesOfPoint(mark), alpha);
 }
@@ -158,10 +160,22 @@ export function strokeHalo(pen, project, shape, palette, width) {
  * @returns {[number, number, number, number]}
  */
 export function boundsOf(shape) {
+  if (shape.box && shape.angle) return around(cornersOf(shape));
   if (shape.box) return shape.box;
   const xs = (shape.joints ?? [shape.x, shape.y]).filter((value, i) => i % 2 === 0 && !Number.isNaN(value));
   const ys = (shape.joints ?? [shape.x, shape.y]).filter((value, i) => i % 2 === 1 && !Number.isNaN(value));
   if (!xs.length) return [shape.x, shape.y, 0, 0];
+  const [left, top] = [Math.min(...xs), Math.min(...ys)];
+  return [left, top, Math.max(...xs) - left, Math.max(...ys) - top];
+}
+
+/**
+ * The left, top, width and height of the smallest upright box around points.
+ * @param {[number, number][]} points
+ * @returns {[number, number, number, number]}
+ */
+function around(points) {
+  const [xs, ys] = [points.map(([x]) => x), points.map(([, y]) => y)];
   const [left, top] = [Math.min(...xs), Math.min(...ys)];
   return [left, top, Math.max(...xs) - left, Math.max(...ys) - top];
 }
@@ -214,4 +228,19 @@ function addBox(path, project, [x, y, w, h], grown) {
   const [right, bottom] = project(x + w, y + h);
   const [across, down] = [Math.max(right - left, SMALLEST), Math.max(bottom - top, SMALLEST)];
   path.rect(left - grown, top - grown, across + 2 * grown, down + 2 * grown);
+}
+
+/**
+ * @param {Path2D} path
+ * @param {Projection} project
+ * @param {Shape} shape whose box is turned
+ * @param {number} grown
+ */
+function addTurnedBox(path, project, shape, grown) {
+  const [x, y] = project(shape.x, shape.y);
+  const corners = cornersOf(shape).map((corner) => project(...corner));
+  const farthest = Math.hypot(corners[0][0] - x, corners[0][1] - y) || 1;
+  const larger = Math.max(1 + (Math.SQRT2 * grown) / farthest, SMALLEST / Math.SQRT2 / farthest);
+  addLine(path, corners.map(([left, top]) => [x + larger * (left - x), y + larger * (top - y)]));
+  path.closePath();
 }
