@@ -1,0 +1,253 @@
+"""Masks: run lengths and overlaps as pycocotools has them, to the last bit, in every function that boxes have."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from pycocotools import mask as coder
+
+import spotgeo_frames as sf
+from helpers.commands import run_here
+from helpers.problems import refused
+from spotgeo_frames.geometries import Rows
+from spotgeo_frames.geometries.masks import MASKS, Masks, image_of, masks_of
+from spotgeo_frames.geometries.run_lengths import counts_of, encoded_mask, runs_of
+
+HEIGHT, WIDTH = 40, 60
+IMAGES = st.tuples(st.integers(1, 9), st.integers(1, 9)).flatmap(lambda size: arrays(bool, size))
+
+
+def encode(image: np.ndarray) -> dict[str, Any]:
+    return dict(coder.encode(np.asfortranarray(image.astype(np.uint8))))
+
+
+def text(image: np.ndarray) -> str:
+    return str(encode(image)["counts"].decode())
+
+
+def masks(images: list[np.ndarray]) -> Masks:
+    height, width = np.array([image.shape for image in images], np.float64).reshape(-1, 2).T
+    return masks_of(runs_of([text(image) for image in images], height, width, str))
+
+
+def blob(random: np.random.Generator) -> np.ndarray:
+    """An ellipse, some with a hole, some with noise."""
+    y, x = np.mgrid[:HEIGHT, :WIDTH]
+    far = ((y - random.uniform(5, HEIGHT - 5)) / random.uniform(3, 9)) ** 2
+    far += ((x - random.uniform(5, WIDTH - 5)) / random.uniform(3, 12)) ** 2
+    image = (far < 1) & (far > random.choice([-1, 0.2]))
+    return image | (random.random(image.shape) < random.choice([0, 0.01]))
+
+
+def table(n_sequences: int = 12, n: int = 4, seed: int = 0) -> pd.DataFrame:
+    random = np.random.default_rng(seed)
+    rows = [
+        {"sequence": s, "frame": 1, "object": k, "mask": text(blob(random)), "mask_h": HEIGHT, "mask_w": WIDTH}
+        for s in range(n_sequences)
+        for k in range(n)
+    ]
+    return pd.DataFrame(rows)
+
+
+@given(st.lists(st.integers(0, 1 << 30), min_size=1, max_size=9))
+def test_counts_are_written_as_pycocotools_writes_them(counts: list[int]) -> None:
+    known = coder.frPyObjects({"size": [sum(counts) or 1, 1], "counts": counts}, sum(counts) or 1, 1)
+    assert encoded_mask(counts) == known["counts"].decode()
+
+
+@given(st.lists(IMAGES, max_size=5))
+def test_masks_are_taken_apart(images: list[np.ndarray]) -> None:
+    found = masks(images)
+    assert [encoded_mask(counts_of(image)) for image in images] == [text(image) for image in images]
+    for position, image in enumerate(images):
+        of_image = encode(image)
+        left, top, width, height = coder.toBbox(of_image)
+        edges = found.left[position], found.top[position], found.right[position], found.bottom[position]
+        assert edges == (left, top, left + width, top + height)
+        assert found.area[position] == coder.area(of_image)
+        np.testing.assert_array_equal(image_of(found, position), image[edges[1] : edges[3], edges[0] : edges[2]])
+
+
+@settings(deadline=None)
+@given(st.integers(0, 1 << 32), st.integers(1, 6), st.integers(1, 6))
+def test_overlaps_are_those_of_pycocotools(seed: int, n: int, m: int) -> None:
+    random = np.random.default_rng(seed)
+    known, found = ([blob(random) for _ in range(count)] for count in (n, m))
+    found[0] = known[0].copy()
+    rows, others = (of.ravel() for of in np.mgrid[:n, :m])
+    for crowd, measure in ((0, MASKS.measure), (1, MASKS.covered)):
+        assert measure is not None
+        wanted = coder.iou([encode(one) for one in found], [encode(one) for one in known], [crowd] * n).T
+        np.testing.assert_array_equal(measure(masks(known), masks(found), rows, others).reshape(n, m), wanted)
+
+
+def test_masks_of_other_sizes_overlap_with_nothing() -> None:
+    image = np.ones((4, 6), bool)
+    sides = masks([image]), masks([image.T])
+    assert MASKS.measure is not None
+    assert MASKS.measure(*sides, np.array([0]), np.array([0])).tolist() == [0.0]
+
+
+@pytest.mark.parametrize(
+    ("mask", "size", "problem"),
+    [
+        ("", (4, 6), "not as many pixels"),
+        ("T", (4, 6), "end within a number"),
+        ("oooooooo0", (4, 6), "too large"),
+        ("h\x7f", (4, 6), "no such characters"),
+        ("ä", (4, 6), "no such characters"),
+        (encoded_mask([3, 4]), (4, 6), "not as many pixels"),
+        (encoded_mask([20, 20]), (4, 6), "not as many pixels"),
+        ("H", (4, 6), "below 0"),
+        (None, (4, 6), "null"),
+        (encoded_mask([24]), (4.5, 6), "whole numbers"),
+        (encoded_mask([24]), (-4, -6), "whole numbers"),
+        (encoded_mask([24]), (1e9, 1e9), "whole numbers"),
+    ],
+)
+def test_masks_that_are_none(mask: Any, size: tuple[float, float], problem: str) -> None:
+    truth = table(2)
+    wrong = truth.assign(mask=truth["mask"].astype(object), mask_h=1.0 * truth["mask_h"], mask_w=1.0 * truth["mask_w"])
+    wrong.loc[5, ["mask", "mask_h", "mask_w"]] = [mask, *size]
+    with pytest.raises(sf.InputError, match=f"column mask: sequence 1, frame 1, object 1: .*{problem}"):
+        sf.match(truth, wrong)
+
+
+def test_masks_that_are_no_text() -> None:
+    truth = table(2)
+    with pytest.raises(sf.InputError, match="run lengths"):
+        sf.match(truth, truth.assign(mask=1))
+
+
+def test_a_whole_evaluation(tmp_path: Path) -> None:
+    truth = table()
+    matches = sf.match(truth, truth.assign(score=0.5))
+    assert {"rule": "iou", "geometry": "masks", "threshold": 0.5}.items() <= matches.attrs.items()
+    assert (matches["similarity"] == 1).all()
+    assert sf.track(truth, truth).summary["HOTA"].iloc[-1] == 1
+    sf.save(matches, tmp_path / "kept")
+    pd.testing.assert_frame_equal(sf.summarize(sf.load(tmp_path / "kept")), sf.summarize(matches))
+
+
+def test_bias_is_of_centroids_and_areas() -> None:
+    image = np.zeros((HEIGHT, WIDTH), bool)
+    image[5:15, 10:30] = True
+    moved = np.zeros_like(image)
+    moved[7:17, 11:33] = True  # ten percent wider
+    truth = table(3, 1).assign(mask=text(image))
+    offsets = sf.bias(sf.match(truth, truth.assign(mask=text(moved)))).set_index("metric")["estimate"]
+    np.testing.assert_allclose(offsets[["dx", "dy", "area_ratio"]], [2, 2, 1.1])
+
+
+def test_outlines_go_around_pixels() -> None:
+    image = np.zeros((6, 7), bool)
+    image[1:5, 1:5] = True
+    image[2, 2] = image[3, 3] = False  # two holes that meet in a corner
+    image[5, 5] = True  # which meets the rest in a corner
+    rows = Rows(pd.DataFrame({"mask": [text(image), None], "mask_h": [6, None], "mask_w": [7, None]}))
+    assert MASKS.outline is not None
+    corners = MASKS.outline(rows)
+    assert np.isnan(corners[1]).all()
+    rings = np.split(corners[0], np.flatnonzero(np.isnan(corners[0]).any(axis=1)))
+    areas = []
+    for ring in rings:
+        x, y = ring[~np.isnan(ring).any(axis=1)].T
+        areas.append(float(np.sum(x[:-1] * y[1:] - x[1:] * y[:-1]) / 2) if len(x) else 0.0)
+    assert sum(areas) == image.sum()
+    assert sorted(filter(None, areas)) == [-2, 1, 16]
+
+
+def test_masks_are_filled_in_plots() -> None:
+    matches = sf.match(table(2), table(2))
+    ax = sf.plots.frame(matches, 0, 1)
+    assert len(ax.patches) == 2  # truths and predictions, all found
+    plt.close("all")
+
+
+@pytest.mark.parametrize(
+    ("suspicion", "wrong"),
+    [
+        ("masks are stored row by row", lambda image: image.ravel().reshape(image.shape, order="F")),
+        ("the columns of masks are taken for their rows", lambda image: image.ravel("F").reshape(image.shape)),
+    ],
+)
+def test_check_finds_slips(suspicion: str, wrong: Any) -> None:
+    truth = table()
+    assert not len(sf.check(truth, truth))
+    images = [coder.decode({"size": [HEIGHT, WIDTH], "counts": mask}) for mask in truth["mask"]]
+    assert (
+        suspicion in sf.check(truth, truth.assign(mask=[text(wrong(image)) for image in images]))["suspicion"].tolist()
+    )
+
+
+def coco(tmp_path: Path, segmentations: list[Any], results: list[Any], **image: Any) -> tuple[Path, Path]:
+    """A file of annotations of one image, and one of results."""
+    annotations = [
+        {"id": k + 1, "image_id": 1, "category_id": 1, "segmentation": one, "iscrowd": 0, "area": 100.0}
+        for k, one in enumerate(segmentations)
+    ]
+    truth = {
+        "images": [{"id": 1, "height": HEIGHT, "width": WIDTH, **image}],
+        "annotations": annotations,
+        "categories": [{"id": 1, "name": "thing"}],
+    }
+    found = [{"image_id": 1, "category_id": 1, "score": 0.5, "segmentation": one} for one in results]
+    paths = tmp_path / "truth.json", tmp_path / "results.json"
+    for path, content in zip(paths, (truth, found), strict=True):
+        path.write_text(json.dumps(content))
+    return paths
+
+
+POLYGONS = [[5.5, 5.0, 30.2, 6.1, 25.0, 33.3], [40.0, 10.0, 55.0, 10.0, 55.0, 30.0, 40.0, 30.0]]
+
+
+def test_cocos_segmentations_are_read(tmp_path: Path) -> None:
+    merged = coder.merge(coder.frPyObjects(POLYGONS, HEIGHT, WIDTH))
+    image = coder.decode(merged).astype(bool)
+    as_counts = {"size": [HEIGHT, WIDTH], "counts": counts_of(image)}
+    as_text = {"size": [HEIGHT, WIDTH], "counts": text(image)}
+    truth, found = sf.read_coco(*coco(tmp_path, [POLYGONS, as_counts, as_text], [as_text]), masks=True)
+    assert truth.objects["mask"].tolist() == [text(image)] * 3
+    assert truth.objects[["mask_h", "mask_w"]].to_numpy().tolist() == [[HEIGHT, WIDTH]] * 3
+    assert {"crowd", "area", "category"} <= {*truth.objects}
+    assert not {"x", "w"} & {*truth.objects}
+    assert sf.match(truth, found)["outcome"].tolist() == ["TP", "FN", "FN"]
+    done = run_here("score", tmp_path / "truth.json", tmp_path / "results.json", "--masks", "--json")
+    assert json.loads(done.out)["tp"] == 1
+    done = run_here("ap", tmp_path / "truth.json", tmp_path / "results.json", "--masks", "--keypoints")
+    assert done.status == 2
+
+
+@pytest.mark.parametrize(
+    ("segmentation", "image", "problem"),
+    [
+        (None, {}, "is missing"),
+        ([], {}, "is missing"),
+        ([[1.0, 2.0, 3.0, 4.0]], {}, "4 numbers"),
+        ([[1.0, 2.0, 3.0, 4.0, 5.0]], {}, "5 numbers"),
+        ([[1.0, 2.0, 3.0, 4.0, 5.0, 1e300]], {}, "far out"),
+        ({"size": [9, 9], "counts": "Q"}, {}, "size is"),
+        ({"size": [HEIGHT, WIDTH], "counts": "Q"}, {}, "within a number"),
+        ({"size": [HEIGHT, WIDTH], "counts": [-1, 5]}, {}, "0 or more"),
+        ({"size": [HEIGHT, WIDTH], "counts": [10, 20]}, {}, "as many pixels"),
+        (POLYGONS, {"height": None}, "height and width"),
+        (POLYGONS, {"height": 1e9}, "1000000000"),
+    ],
+)
+def test_damaged_segmentations(segmentation: Any, image: dict[str, Any], problem: str, tmp_path: Path) -> None:
+    good = {"size": [HEIGHT, WIDTH], "counts": encoded_mask([HEIGHT * WIDTH])}
+    results = [] if image else [good]
+    with pytest.raises(sf.InputError, match=r"truth\.json: annotations\[0\]\.segmentation.*" + problem):
+        sf.read_coco(*coco(tmp_path, [segmentation], results, **image), masks=True)
+
+
+def test_boxes_and_masks_are_one_too_many(tmp_path: Path) -> None:
+    with refused("boxes and masks", error=ValueError):
+        sf.read_coco(*coco(tmp_path, [POLYGONS], []), boxes=True, masks=True)

@@ -1,0 +1,149 @@
+"""Oriented boxes: the IoU of the rectangles themselves, held against shapely, in every function that boxes have."""
+
+import math
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+import shapely
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import spotgeo_frames as sf
+from helpers.problems import refused
+from spotgeo_frames.geometries.boxes import iou
+from spotgeo_frames.geometries.facts import Rows
+from spotgeo_frames.geometries.oriented_boxes import COLUMNS, oriented_boxes, oriented_iou, oriented_share, outline
+
+Box = tuple[float, float, float, float, float]
+PLACES, SIZES, ANGLES = st.floats(-50, 50), st.floats(0.1, 60), st.floats(-720, 720)
+BOXES = st.tuples(PLACES, PLACES, SIZES, SIZES, ANGLES)
+
+
+def overlap(one: Box, other: Box) -> float:
+    return float(oriented_iou(*(oriented_boxes(*np.array([box]).T) for box in (one, other)))[0])
+
+
+def polygon(box: Box) -> shapely.Polygon:
+    return shapely.Polygon(outline(Rows(pd.DataFrame([box], columns=COLUMNS)))[0])
+
+
+def in_other_words(x: float, y: float, w: float, h: float, angle: float) -> list[Box]:
+    return [(x, y, h, w, angle + 90), (x, y, h, w, angle - 90), (x, y, w, h, angle + 180), (x, y, w, h, angle - 360)]
+
+
+def scene(n: int = 300, seed: int = 0) -> pd.DataFrame:
+    """Boxes of 15 sequences that overlap with few others."""
+    random = np.random.default_rng(seed)
+    x, y = random.uniform(0, 4000, (2, n))
+    w, h, angle = random.uniform(20, 80, n), random.uniform(5, 15, n), random.uniform(5, 85, n)
+    key = {"sequence": np.arange(n) // 20, "frame": 1, "object": np.arange(n)}
+    return pd.DataFrame(key | dict(zip(COLUMNS, (x, y, w, h, angle), strict=True)))
+
+
+@settings(deadline=None, max_examples=300)
+@given(BOXES, BOXES)
+def test_iou_is_that_of_the_polygons(one: Box, other: Box) -> None:
+    known, found = polygon(one), polygon(other)
+    shared = known.intersection(found).area
+    assert overlap(one, other) == pytest.approx(shared / (known.area + found.area - shared), abs=1e-9)
+    assert overlap(one, other) == pytest.approx(overlap(other, one), abs=1e-12)
+
+
+@settings(deadline=None)
+@given(BOXES, BOXES)
+def test_the_same_rectangle_in_other_words_is_the_same_box(one: Box, other: Box) -> None:
+    assert overlap(one, one) == 1
+    for same in in_other_words(*one):
+        assert overlap(one, same) == pytest.approx(1, abs=1e-9)
+        assert overlap(same, other) == pytest.approx(overlap(one, other), abs=1e-9)
+
+
+@settings(deadline=None)
+@given(*(st.tuples(PLACES, PLACES, SIZES, SIZES) for _ in range(2)))
+def test_upright_boxes_overlap_as_boxes_do(one: tuple[float, ...], other: tuple[float, ...]) -> None:
+    sides = [np.array([[x - w / 2], [y - h / 2], [w], [h]]) for x, y, w, h in (one, other)]
+    assert overlap((*one, 0.0), (*other, 0.0)) == pytest.approx(iou(*sides)[0], abs=1e-12)  # type: ignore[arg-type]
+
+
+def test_the_share_of_a_prediction_in_a_crowd() -> None:
+    crowd, claimed = (oriented_boxes(*np.array([box]).T) for box in ((0, 0, 20, 20, 45), (0, 0, 2, 2, 10)))
+    assert oriented_share(crowd, claimed).tolist() == [1.0]
+    assert oriented_share(claimed, crowd) == pytest.approx([0.01])
+
+
+@pytest.mark.parametrize("wrong", [(0, 0, 0, 5, 3), (0, 0, -4, 5, 3), (0, 0, 1e149, 1e149, 3), (1e149, 0, 5, 5, 3)])
+def test_boxes_that_overlap_with_nothing(wrong: Box) -> None:
+    assert overlap((0, 0, 5, 5, 0), wrong) < 1e-290
+    assert overlap(wrong, (0, 0, 5, 5, 0)) < 1e-290
+
+
+def test_a_tiny_negative_angle_is_no_quarter_turn() -> None:
+    assert overlap((0, 0, 40, 2, 0.0), (0, 0, 40, 2, -1e-300)) == 1
+    assert overlap((0, 0, 40, 2, 90.0), (0, 0, 40, 2, 90 - 1e-14)) == pytest.approx(1)
+
+
+def test_angles_that_are_no_numbers() -> None:
+    truth = scene(20)
+    with refused(("predictions: column angle", "not finite", "object 3")):
+        sf.match(truth, truth.assign(angle=truth["angle"].where(truth["object"] != 3, math.nan)))
+
+
+def test_bias_tells_sizes_and_angles_of_any_words() -> None:
+    truth = scene()
+    claimed = truth.assign(cx=truth["cx"] + 0.5, w=truth["w"] * 1.1, angle=truth["angle"] + 2)
+    odd = truth["object"] % 2 == 1
+    turned = claimed.assign(w=claimed["w"].where(odd, claimed["h"]), h=claimed["h"].where(odd, claimed["w"]))
+    turned["angle"] = claimed["angle"] + np.where(odd, 180, -90)
+    offsets = sf.bias(sf.match(truth, turned)).set_index("metric")["estimate"]
+    told = offsets[["dx", "dy", "width_ratio", "height_ratio", "angle"]]
+    np.testing.assert_allclose(told, [0.5, 0, 1.1, 1, 2], atol=1e-9)
+
+
+def test_the_rule_is_told_and_read_again() -> None:
+    truth = scene()
+    matches = sf.match(truth, truth.assign(cx=truth["cx"] + 1))
+    assert {"rule": "iou", "geometry": "oriented boxes", "threshold": 0.5}.items() <= matches.attrs.items()
+    bare = matches.copy()
+    bare.attrs = {}
+    again = sf.bias(bare, similarity="iou", threshold=0.5)
+    pd.testing.assert_frame_equal(again, sf.bias(matches))
+
+
+def test_centres_meet_by_tau() -> None:
+    truth = scene()
+    matches = sf.match(truth, truth.assign(cx=truth["cx"] + 3, cy=truth["cy"] - 4), tau=6)
+    np.testing.assert_allclose(matches["distance"], 5)
+
+
+@pytest.mark.parametrize(
+    ("suspicion", "wrong"),
+    [
+        ("angle is in radians", lambda o: o.assign(angle=np.radians(o["angle"]))),
+        ("angle turns the other way", lambda o: o.assign(angle=-o["angle"])),
+        ("w and h are swapped", lambda o: o.assign(w=o["h"], h=o["w"])),
+        ("cx and cy are swapped", lambda o: o.assign(cx=o["cy"], cy=o["cx"])),
+        ("w and h are half the size", lambda o: o.assign(w=o["w"] / 2, h=o["h"] / 2)),
+    ],
+)
+def test_check_finds_slips(suspicion: str, wrong: object) -> None:
+    truth = scene()
+    assert not len(sf.check(truth, truth))
+    assert sf.check(truth, wrong(truth))["suspicion"].tolist() == [suspicion]  # type: ignore[operator]
+
+
+def test_upright_boxes_with_an_angle_are_refused() -> None:
+    boxes = scene(20).rename(columns={"cx": "x", "cy": "y"})
+    with pytest.raises(sf.InputError, match="angle says how boxes are turned"):
+        sf.match(boxes, boxes)
+
+
+def test_boxes_are_drawn_turned() -> None:
+    truth = scene(20)
+    matches = sf.match(truth, truth)
+    ax = sf.plots.frame(matches, 0, 1)
+    [line, *_] = [line for line in ax.lines if line.get_linestyle() == "-" and len(line.get_xdata()) == 6 * 20]
+    corners = np.column_stack([line.get_xdata(), line.get_ydata()])[:4]
+    np.testing.assert_allclose(corners, outline(Rows(truth))[0])
+    plt.close("all")
