@@ -30,6 +30,11 @@ NEEDED = {
         "a similarity or distance that is a function: cloudpickle",
     ),
     "posetrack": ("sf.read_posetrack('data/poses/truth', 'data/poses/tracker')", "read_posetrack (regions to ignore)"),
+    "masks": (
+        "import pandas as pd; outlines = pd.DataFrame({'sequence': 1, 'frame': 1, 'outline': [[[0, 0, 4, 0, 4, 4]]]}); "
+        "sf.tidy(outlines, mask='outline', size=(9, 9))",
+        "polygons of masks: pycocotools",
+    ),
     "dask": (
         "from spotgeo_frames.cli.app import main; sys.argv[1:] = "
         "['score', TABLE, TABLE, '--dataset', '--scheduler', 'tcp://localhost:1']; main()",

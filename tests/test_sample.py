@@ -17,7 +17,7 @@ def run_script(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None
     script.main()
 
 
-@pytest.mark.parametrize("name", ["sample", "boxes", "coco"])
+@pytest.mark.parametrize("name", ["sample", "sky", "boxes", "coco"])
 def test_the_scripts_make_the_tables(
     name: str, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -70,6 +70,38 @@ def points() -> Figure:
     return figure
 
 
+def sky() -> Figure:
+    """An exposure, how far off detections are, and the magnitude at which stars are found."""
+    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(16, 4.2), layout="constrained")
+    truth = sf.read_objects(DATA / "sky/truth.parquet", frames=DATA / "sky/exposures.parquet")
+    matches = sf.match(truth, sf.read_objects(DATA / "sky/detections.parquet"), tau=1.5)
+    plots.frame(matches, 1, 1, ax=left)
+    plots.residuals(matches, ax=middle)
+    plots.detection_limit(sf.detection_limit(matches, "truth_magnitude"), ax=right)
+    right.set_xlabel("magnitude of the truth")
+    return figure
+
+
+def turned() -> Figure:
+    """Oriented boxes of a frame, and masks of another one."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.2), layout="constrained")
+    ships = pd.DataFrame(
+        {"sequence": 1, "frame": 1, "object": [1, 2, 3], "cx": [120.0, 260.0, 200.0], "cy": [80.0, 130.0, 40.0]}
+    ).assign(w=[120.0, 90.0, 60.0], h=[30.0, 24.0, 20.0], angle=[20.0, 110.0, -35.0])
+    found = ships.assign(cx=ships["cx"] + 4, angle=ships["angle"] + [3.0, -4.0, 40.0])
+    plots.frame(sf.match(ships, found), 1, 1, ax=left)
+    polygons = [[[30.0, 20, 110, 15, 120, 60, 70, 95, 35, 70]], [[150.0, 60, 210, 50, 230, 110, 160, 115]]]
+    claimed = [[[36.0, 24, 112, 22, 116, 66, 74, 92, 30, 76]], [[190.0, 20, 240, 24, 236, 60, 195, 58]]]
+    sides = [
+        sf.tidy(
+            pd.DataFrame({"sequence": 1, "frame": 1, "object": [1, 2], "outline": of}), mask="outline", size=(260, 140)
+        )
+        for of in (polygons, claimed)
+    ]
+    plots.frame(sf.match(*sides), 1, 1, ax=right)
+    return figure
+
+
 def boxes_and_poses() -> Figure:
     """Precision over recall of a detector of boxes, and a frame of poses."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.8), layout="constrained", width_ratios=[1, 1.2])
@@ -176,6 +208,8 @@ def photograph(path: Path) -> None:
 
 DRAWN: dict[str, Callable[[], Figure]] = {
     "points": points,
+    "sky": sky,
+    "oriented_boxes_and_masks": turned,
     "boxes_and_poses": boxes_and_poses,
     "tracks": hota,
     "comparison": comparison,

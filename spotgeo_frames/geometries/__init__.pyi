@@ -18,7 +18,6 @@ from .joints import RAW_JOINTS as RAW_JOINTS
 from .joints import ZERO_HEAD_SIZES as ZERO_HEAD_SIZES
 from .joints import keypoint_similarity as keypoint_similarity
 from .joints import labelled_joints as labelled_joints
-from .masks import checked_masks as checked_masks
 from .points import POINTS as POINTS
 from .points import built_in_geometry as built_in_geometry
 from .points import centres as centres
@@ -37,4 +36,3 @@ from .registered import geometry as geometry
 from .registered import lost_function as lost_function
 from .registered import name_of as name_of
 from .registered import of_function as of_function
-from .run_lengths import encoded_mask as encoded_mask

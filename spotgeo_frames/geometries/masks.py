@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..support import arrays
+from ..support import arrays, run_lengths
 from ..tables import Columns, as_numbers, messages, null_rows, provenance, schema
 from .facts import Extents, Geometry, Offsets, PairMeasure, Places, Rows, Slip
-from .run_lengths import Runs, counts_of, encoded_mask, runs_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +31,7 @@ SPAN = 1 << 32
 class Masks(NamedTuple):
     """N masks: their runs, areas (N,), how many pixels lie before each run, and edges (px), each (N,)."""
 
-    runs: Runs
+    runs: run_lengths.Runs
     area: np.ndarray
     before: np.ndarray
     left: np.ndarray
@@ -41,7 +40,7 @@ class Masks(NamedTuple):
     bottom: np.ndarray
 
 
-def masks_of(runs: Runs) -> Masks:
+def masks_of(runs: run_lengths.Runs) -> Masks:
     """Masks of their runs; the edges of one without pixels are all 0."""
     length = runs.end - runs.start
     of_run = np.repeat(np.arange(len(runs.height)), np.diff(runs.first))
@@ -60,11 +59,6 @@ def masks_of(runs: Runs) -> Masks:
         runs.of_masks(np.maximum, columns[1] + 1),
         runs.of_masks(np.maximum, bottoms),
     )
-
-
-def checked_masks(texts: Any, height: np.ndarray, width: np.ndarray, where: Callable[[int], str]) -> None:
-    """Raises InputError at the first text that is no mask of an image of this height and width (px)."""
-    runs_of(texts, height, width, where)
 
 
 def shared_pixels(one: Masks, other: Masks, rows: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -119,7 +113,7 @@ def _shares(truth: Masks, predictions: Masks, rows: np.ndarray, others: np.ndarr
 def _prepared(table: Columns) -> Masks:
     """The masks of a side; a table without rows may lack their columns. Raises InputError if one is none."""
     if not len(table) or "mask" not in table:
-        return masks_of(runs_of([], np.zeros(0), np.zeros(0), str))
+        return masks_of(run_lengths.runs_of([], np.zeros(0), np.zeros(0), str))
 
     def row(position: int) -> str:
         marked = np.zeros(len(table), bool)
@@ -128,7 +122,7 @@ def _prepared(table: Columns) -> Masks:
         return f"{provenance.source(table, 'masks')}: column mask: {keys}"
 
     height, width = (as_numbers(table[name]) for name in COLUMNS[1:])
-    return masks_of(runs_of(table["mask"], height, width, row))
+    return masks_of(run_lengths.runs_of(table["mask"], height, width, row))
 
 
 def _reach(truth: Masks, predictions: Masks, least: float) -> tuple[Extents, Extents]:
@@ -146,7 +140,7 @@ def _known(rows: Rows) -> tuple[Masks, np.ndarray]:
     texts = rows.given("mask")
     known = np.flatnonzero(~null_rows(texts))
     height, width = (rows[name][known] for name in COLUMNS[1:])
-    runs = runs_of(texts.take(known), height, width, lambda position: f"column mask: row {known[position]}")
+    runs = run_lengths.runs_of(texts.take(known), height, width, lambda position: f"column mask: row {known[position]}")
     return masks_of(runs), known
 
 
@@ -286,7 +280,7 @@ def _each(masks: pd.DataFrame, changed: Callable[[np.ndarray], np.ndarray]) -> p
         crop = image_of(runs, at)
         top, left = int(runs.top[at]), int(runs.left[at])
         image[top : top + crop.shape[0], left : left + crop.shape[1]] = crop
-        texts[position] = encoded_mask(counts_of(changed(image)))
+        texts[position] = run_lengths.encoded_mask(run_lengths.counts_of(changed(image)))
     return masks.assign(mask=texts)
 
 

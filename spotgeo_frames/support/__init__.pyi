@@ -5,6 +5,8 @@ from . import memory as memory
 from . import packages as packages
 from . import pandas_tables as pandas_tables
 from . import reading as reading
+from . import run_lengths as run_lengths
+from . import segmentations as segmentations
 from . import stores as stores
 from . import temporary as temporary
 from . import work as work

@@ -48,6 +48,8 @@ SPELLINGS: dict[str, tuple[str, ...]] = {
             "type",
         ),
     ),
+    "ra": ("radeg", "raj2000", "alphaj2000", "rightascension"),
+    "dec": ("decdeg", "dej2000", "decj2000", "deltaj2000", "declination"),
     "crowd": ("iscrowd", "crowds"),
     "visibility": ("visible", "vis"),
 }
@@ -211,7 +213,16 @@ def _geometry_words(there: list[str]) -> list[str]:
     if box:
         columns = ", ".join(f'"{name}"' for name in box)
         return [f"box=[{columns}]", *([f'box_format="{box_format}"'] if box_format != "xywh" else [])]
-    return [f'{axis}="{name}"' for axis, name in places.items()]
+    if places or {"x", "y"} <= {*there}:
+        return [f'{axis}="{name}"' for axis, name in places.items()]
+    sky = sky_names(there)
+    return [f'{axis}="{name}"' for axis, name in sky.items() if axis != name]
+
+
+def sky_names(there: Collection[str]) -> dict[str, str]:
+    """The columns of right ascension and declination, by ra and dec; none where one of them is not there."""
+    found = {axis: axis if axis in there else next(iter(in_other_words(axis, there)), None) for axis in ("ra", "dec")}
+    return {axis: name for axis, name in found.items() if name is not None} if all(found.values()) else {}
 
 
 def geometry_groups(there: Collection[str]) -> list[list[str]]:

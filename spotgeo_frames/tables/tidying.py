@@ -12,8 +12,18 @@ import pandas as pd
 from ..support import InputError, pandas_tables
 from .arrow import as_pandas
 from .lists_of_numbers import as_matrix, holds_dicts, holds_lists
+from .masks_in_cells import with_masks
 from .messages import listed, missing
-from .other_words import LIST_FORMATS, LISTS, BoxFormat, found_geometry, geometry_groups, in_other_words, plain
+from .other_words import (
+    LIST_FORMATS,
+    LISTS,
+    BoxFormat,
+    found_geometry,
+    geometry_groups,
+    in_other_words,
+    plain,
+    sky_names,
+)
 from .schema import BOX, geometry_name
 from .table import Table
 from .table_kinds import same_kind_as
@@ -50,11 +60,15 @@ def tidy(
     y: str | None = None,
     w: str | None = None,
     h: str | None = None,
+    z: str | None = None,
+    ra: str | None = None,
+    dec: str | None = None,
     box: str | Sequence[str] | None = None,
     box_format: BoxFormat | None = None,
     size: tuple[float, float] | tuple[str, str] | None = None,
     keypoints: str | None = None,
     joints: Sequence[Any] | None = None,
+    mask: str | None = None,
     score: str | None = None,
     category: str | None = None,
     area: str | None = None,
@@ -72,7 +86,7 @@ def tidy(
     ----------
     table
         A table of objects, of frames, of sequences (of pandas, polars or pyarrow, or what exports an Arrow stream).
-    sequence, frame, object, joint, x, y, w, h, score, category, area, crowd, ignore, visibility
+    sequence, frame, object, joint, x, y, w, h, z, ra, dec, score, category, area, crowd, ignore, visibility
         The name that this column has in the table.
     box
         Where the boxes are: the names of the columns of their numbers, in the order that `box_format` has them, or the
@@ -92,6 +106,10 @@ def tidy(
         become `box_x`, `box_y`, `box_w` and `box_h`.
     joints
         The K names of the joints; by default COCO's where K is 17, and otherwise 0 to K - 1.
+    mask
+        The name of a column of masks: COCO's polygons or dicts of run lengths, or compressed run lengths as text. It is
+        replaced by `mask`, `mask_h` and `mask_w`. Polygons and text need the `size` of their images. Boxes are then
+        dropped, because a table has one geometry.
 
     Returns
     -------
@@ -121,19 +139,23 @@ def tidy(
     given = as_pandas(table, "tidy: table")
     named = {
         **{"sequence": sequence, "frame": frame, "object": object, "joint": joint},
-        **{"x": x, "y": y, "w": w, "h": h},
+        **{"x": x, "y": y, "w": w, "h": h, "z": z, "ra": ra, "dec": dec},
         **{"score": score, "category": category, "area": area, "crowd": crowd, "ignore": ignore},
         "visibility": visibility,
     }
     names = {column: name for column, name in named.items() if name is not None}
     _check_arguments(names, box, box_format, size, keypoints, joints)
     sizes = [] if size is None else [of for of in size if isinstance(of, str)]
-    claimed = {*names.values(), *_listed(box), *sizes, *([keypoints] if keypoints else [])}
-    taken = None if names.keys() & {*BOX} or keypoints or box is not None else _found_box(given, claimed, box_format)
+    claimed = {*names.values(), *_listed(box), *sizes, *(name for name in (keypoints, mask) if name)}
+    is_said = names.keys() & {*BOX, "ra"} or keypoints or mask or box is not None
+    taken = None if is_said else _found_box(given, claimed, box_format)
     numbers, form, places = taken or (_listed(box), box_format or "xywh", {})
-    of_objects = bool(numbers or places or keypoints or names.keys() & PLACES or {*given.columns} & PLACES)
+    of_objects = bool(numbers or places or keypoints or mask or names.keys() & PLACES or {*given.columns} & PLACES)
     of_objects |= geometry_name(given.columns) is not None
-    looked_for = (*OF_ANY, *(OF_OBJECTS if of_objects else ()))
+    is_elsewhere = numbers or places or keypoints or mask or {"x", "y", "cx"} & {*given.columns, *names}
+    in_sky = not is_elsewhere and bool(sky_names([*map(str, given.columns)]))
+    of_objects |= in_sky
+    looked_for = (*OF_ANY, *(("ra", "dec") if in_sky else ()), *(OF_OBJECTS if of_objects else ()))
     found = _found_names(given, names, claimed | {*numbers, *places.values()}, looked_for) | places
     _check_names(given, names | found, [*numbers, *sizes], form if numbers else None, keypoints)
     renamed = given.rename(columns={name: column for column, name in (names | found).items()})
@@ -142,7 +164,9 @@ def tidy(
     tidied = renamed.assign(**{name: renamed[name].infer_objects() for name in objects})
     if numbers:
         tidied = _with_boxes(given, tidied, numbers, form)
-    if size is not None:
+    if mask is not None:
+        tidied = with_masks(given, tidied, mask, size)
+    elif size is not None:
         tidied = _in_pixels(given, tidied, size, keypoints)
     if keypoints is not None:
         tidied = _by_joint(given, tidied, keypoints, joints, size)

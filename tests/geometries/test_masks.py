@@ -18,7 +18,7 @@ from helpers.commands import run_here
 from helpers.problems import refused
 from spotgeo_frames.geometries import Rows
 from spotgeo_frames.geometries.masks import MASKS, Masks, image_of, masks_of
-from spotgeo_frames.geometries.run_lengths import counts_of, encoded_mask, runs_of
+from spotgeo_frames.support.run_lengths import counts_of, encoded_mask, runs_of
 
 HEIGHT, WIDTH = 40, 60
 IMAGES = st.tuples(st.integers(1, 9), st.integers(1, 9)).flatmap(lambda size: arrays(bool, size))

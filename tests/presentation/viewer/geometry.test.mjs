@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { readView } from "../../../spotgeo_frames/presentation/viewer/assets/columns.js";
-import { closer, fitted, nearest, panned, pathsOf, shapesOf, skeletonsOf, stageRatio, zoomed } from "../../../spotgeo_frames/presentation/viewer/assets/geometry.js";
+import { closer, cornersOf, fitted, nearest, panned, pathsOf, shapesOf, skeletonsOf, stageRatio, zoomed } from "../../../spotgeo_frames/presentation/viewer/assets/geometry.js";
 import { sourceOf } from "../../../spotgeo_frames/presentation/viewer/assets/source.js";
 import { tracks } from "./packed.mjs";
 
-const shape = (name, x, y, more = {}) => ({ name, x, y, side: "truth", row: 0, box: null, joints: null, ...more });
+const shape = (name, x, y, more = {}) => ({ name, x, y, side: "truth", row: 0, box: null, angle: 0, joints: null, ...more });
 const box = (name, x, y, w, h) => shape(name, x + w / 2, y + h / 2, { box: [x, y, w, h] });
 
 test("the whole area fits, whichever way it is long", () => {
@@ -33,6 +33,13 @@ test("the nearest mark within reach is meant", () => {
   const shapes = [shape("far", 0, 0), shape("near", 10, 0)];
   assert.equal(nearest(shapes, [], 8, 0, 5)?.name, "near");
   assert.equal(nearest(shapes, [], 5, 40, 5), null);
+});
+
+test("a turned box is where its corners are", () => {
+  const turned = { ...box("turned", 0, 40, 100, 20), angle: Math.PI / 2 }; // upright about 50, 50
+  assert.deepEqual(cornersOf(turned).map(([x, y]) => [Math.round(x), Math.round(y)]), [[60, 0], [60, 100], [40, 100], [40, 0]]);
+  assert.equal(nearest([turned], [], 50, 5, 1)?.name, "turned");
+  assert.equal(nearest([turned], [], 5, 50, 1), null);
 });
 
 test("of boxes, the nearest edge is meant, else the smallest one around the pointer", () => {

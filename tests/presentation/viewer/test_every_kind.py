@@ -49,8 +49,20 @@ def box_tracks() -> pd.DataFrame:
     return sf.track(*sf.read_motchallenge(DATA / "tracks/truth", DATA / "tracks/tracker")).matches
 
 
+def stars() -> pd.DataFrame:
+    truth = sf.read_objects(DATA / "sky/truth.parquet", frames=DATA / "sky/exposures.parquet")
+    return sf.match(truth, sf.read_objects(DATA / "sky/detections.parquet"), tau=1.5)
+
+
+def turned() -> pd.DataFrame:
+    truth = sf.read_objects(DATA / "boxes/truth.parquet").objects.rename(columns={"x": "cx", "y": "cy"})
+    return sf.match(truth.assign(angle=30.0), truth.assign(angle=32.0))
+
+
 KINDS = {
     points: ("points", False),
+    stars: ("points", False),
+    turned: ("boxes", False),
     boxes: ("boxes", False),
     precision: ("boxes", False),
     poses: ("poses", False),

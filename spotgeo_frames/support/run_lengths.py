@@ -11,9 +11,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
-from ..support import InputError, arrays
+from . import arrays
+from .errors import InputError
 
 # The code of the character that stands for 0, the bit that says that more follow, and that of the sign.
 ZERO, MORE, SIGN, BITS = 48, 0x20, 0x10, 5
@@ -96,6 +96,8 @@ def _refuse(wrong: np.ndarray, of_mask: np.ndarray, row: Callable[[int], str], p
 
 def _text(texts: Any, row: Callable[[int], str]) -> tuple[np.ndarray, np.ndarray]:
     """The characters of all masks, one mask after the other, as bytes; where each mask begins, then the end."""
+    import pyarrow as pa
+
     try:
         given = pa.array(texts, from_pandas=True)
         kind = given.type.value_type if pa.types.is_dictionary(given.type) else given.type
