@@ -50,6 +50,12 @@ def boxes() -> Path:
 
 
 @pytest.fixture(scope="session")
+def sky() -> Path:
+    """The sample of exposures of the sky, with injected stars."""
+    return PROJECT / "data" / "sky"
+
+
+@pytest.fixture(scope="session")
 def coco() -> Path:
     """The sample of COCO's files, with the results of two detectors."""
     return PROJECT / "data" / "coco"

@@ -37,7 +37,7 @@ test("the nearest mark within reach is meant", () => {
 
 test("a turned box is where its corners are", () => {
   const turned = { ...box("turned", 0, 40, 100, 20), angle: Math.PI / 2 }; // upright about 50, 50
-  assert.deepEqual(cornersOf(turned).map(([x, y]) => [Math.round(x), Math.round(y)]), [[60, 0], [60, 100], [40, 100], [40, 0]]);
+  assert.deepEqual(cornersOf(turned).map(([x, y]) => [Math.round(x) + 0, Math.round(y) + 0]), [[60, 0], [60, 100], [40, 100], [40, 0]]);
   assert.equal(nearest([turned], [], 50, 5, 1)?.name, "turned");
   assert.equal(nearest([turned], [], 5, 50, 1), null);
 });
