@@ -29,10 +29,14 @@ SPAN = 1 << 32
 
 
 class Masks(NamedTuple):
-    """N masks: their runs, areas (N,), how many pixels lie before each run, and edges (px), each (N,)."""
+    """N masks: their runs, areas (N,) and edges (px), each (N,).
+
+    `place` is where each run begins, counted through all masks, and `before` how many of their pixels lie before it.
+    """
 
     runs: run_lengths.Runs
     area: np.ndarray
+    place: np.ndarray
     before: np.ndarray
     left: np.ndarray
     top: np.ndarray
@@ -45,14 +49,17 @@ def masks_of(runs: run_lengths.Runs) -> Masks:
     length = runs.end - runs.start
     of_run = np.repeat(np.arange(len(runs.height)), np.diff(runs.first))
     height = runs.height[of_run]
-    columns = runs.start // height, (runs.end - 1) // height
+    # Images have at most 2**31 pixels, and division is faster for small integers.
+    begin, last, height = (of.astype(np.int32) for of in (runs.start, runs.end - 1, height))
+    columns = begin // height, last // height
     is_long = columns[0] != columns[1]  # it reaches from the foot of a column to the head of the next
-    tops = np.where(is_long, 0, runs.start - columns[0] * height)
-    bottoms = np.where(is_long, height, runs.end - columns[1] * height)
+    tops = np.where(is_long, 0, begin - columns[0] * height)
+    bottoms = np.where(is_long, height, last - columns[1] * height + 1)
     before = np.concatenate([[0], np.cumsum(length)])
     return Masks(
         runs,
         runs.areas,
+        of_run * SPAN + runs.start,
         before,
         runs.of_masks(np.minimum, columns[0]),
         runs.of_masks(np.minimum, tops),
@@ -85,9 +92,8 @@ def _shared(asked: Masks, known: Masks, rows: np.ndarray, others: np.ndarray) ->
     of_pair, run = arrays.ranges(asked.runs.first[rows], n_runs)
     mask = others[of_pair]
     # Only the runs of the masks at hand are searched, which are neighbours.
-    low, high = int(known.runs.first[others.min(initial=0)]), int(known.runs.first[others.max(initial=-1) + 1])
-    of_run = np.repeat(np.arange(len(known.runs.height)), np.diff(known.runs.first))[low:high] if high > low else mask
-    keys = of_run * SPAN + known.runs.start[low:high] if high > low else np.zeros(0, np.int64)
+    low, high = known.runs.first[[others.min(), others.max() + 1]].tolist()
+    keys = known.place[low:high]
     counted = [_below(known, mask, ends[run], keys, low) for ends in (asked.runs.start, asked.runs.end)]
     return arrays.added_at(of_pair, (counted[1] - counted[0]).astype(np.float64), len(rows)).astype(np.int64)
 
@@ -129,7 +135,7 @@ def _reach(truth: Masks, predictions: Masks, least: float) -> tuple[Extents, Ext
     """The boxes around masks: masks share pixels only where these overlap."""
     sides = []
     for masks in (truth, predictions):
-        left, top, right, bottom = (edge.astype(np.float64) for edge in masks[3:])
+        left, top, right, bottom = (edge.astype(np.float64) for edge in masks[4:])
         # Boxes that only touch share no pixel.
         sides.append(Extents((left + right) / 2, (top + bottom) / 2, (right - left) / 2, (bottom - top) / 2))
     return sides[0], sides[1]
@@ -137,11 +143,17 @@ def _reach(truth: Masks, predictions: Masks, least: float) -> tuple[Extents, Ext
 
 def _known(rows: Rows) -> tuple[Masks, np.ndarray]:
     """The masks of the rows that have one, and their positions."""
+    runs, known = _known_runs(rows)
+    return masks_of(runs), known
+
+
+def _known_runs(rows: Rows) -> tuple[run_lengths.Runs, np.ndarray]:
+    """The runs of the masks of the rows that have one, and the positions of these rows."""
     texts = rows.given("mask")
     known = np.flatnonzero(~null_rows(texts))
     height, width = (rows[name][known] for name in COLUMNS[1:])
     runs = run_lengths.runs_of(texts.take(known), height, width, lambda position: f"column mask: row {known[position]}")
-    return masks_of(runs), known
+    return runs, known
 
 
 def _of_rows(rows: Rows, numbers: Callable[[Masks], tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
@@ -174,7 +186,7 @@ def centroids(masks: Masks) -> Places:
 
 def _around(rows: Rows) -> tuple[np.ndarray, ...]:
     """The left, top, width and height of the boxes around masks, px."""
-    left, top, right, bottom = _of_rows(rows, lambda masks: masks[3:])
+    left, top, right, bottom = _of_rows(rows, lambda masks: masks[4:])
     return left, top, right - left, bottom - top
 
 
@@ -186,7 +198,10 @@ def _place(rows: Rows) -> Places:
 
 def _size(rows: Rows) -> np.ndarray:
     """The areas of masks, px²."""
-    return _of_rows(rows, lambda masks: (masks.area,))[0]
+    runs, known = _known_runs(rows)
+    areas = np.full(len(rows[COLUMNS[1]]), np.nan)
+    areas[known] = runs.areas
+    return areas
 
 
 def _offsets(truth: Rows, predictions: Rows) -> np.ndarray:

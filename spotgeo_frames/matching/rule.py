@@ -10,9 +10,9 @@ Matching by distance gives each row two errors; tau and epsilon are in pixels, o
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,7 +34,7 @@ from ..geometries import (
 from ..support import InputError, __version__
 from ..tables import Annotations, Columns, SideColumns, annotations_of, messages, other_words, provenance, schema
 from .alignment import Aligned, FrameRule, align, select_rows
-from .near_pairs import NearPairs, near_pairs, search
+from .near_pairs import NearPairs, Search, near_pairs, search
 from .pairs import Pairs, frame_chunks, join_pairs
 
 # The default distances of a rule, px. Where a tau up to EPSILON or another unit is given, the default of epsilon is 0.
@@ -216,8 +216,8 @@ class Rule:
             if by_similarity
             else (largest, partial(_is_within, farthest=largest))
         )
-        wanted = search(aligned, self.geometry, limit, is_near, by_truth=self.pair_measure != "distance")
-        return partial(near_pairs, wanted)
+        wanted = partial(search, aligned, self.geometry, limit, is_near, by_truth=self.pair_measure != "distance")
+        return _prepared_once(wanted)
 
     def _similar_by_distance(self, aligned: Aligned, least: float) -> NearPairs:
         """A function that finds the pairs that are similar by max(0, 1 - distance / (2 tau))."""
@@ -285,6 +285,12 @@ class Rule:
         squared[beyond] = np.where(far > self.epsilon, far * far, 0.0)
         kelvins[beyond] = np.where(far < self.tau, far, 0.0)
         return squared, kelvins
+
+
+def _prepared_once(wanted: Callable[[], Search]) -> NearPairs:
+    """A function that finds near pairs, and prepares both sides when it is first called."""
+    prepared = cache(wanted)
+    return lambda first, last: near_pairs(prepared(), first, last)
 
 
 def _is_within(distance: np.ndarray, farthest: float) -> np.ndarray:
