@@ -74,8 +74,8 @@ def with_how(given: Mapping[str, Any]) -> dict[str, Any]:
         raise WrongUsage("poses are measured in head sizes; leave out --tau and --similarity")
     frames: FrameRule = "labelled" if given["labelled"] else "truth"
     masks = given.get("masks", False)
-    if masks and options.similarity not in (None, "iou"):
-        raise WrongUsage("--masks: masks are compared by --similarity iou; leave out --masks, or that")
+    if masks and options.similarity not in (None, "iou", "boundary_iou"):
+        raise WrongUsage("--masks: masks are compared by --similarity iou or boundary_iou; leave out one of them")
     return others | {"how": How(options, tracks, layout, benchmark, frames, needed_columns(given), masks)}
 
 

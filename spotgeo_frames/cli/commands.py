@@ -97,7 +97,7 @@ _MATCHING = (
     _argument(
         "--similarity",
         "Match by similarity; boxes use iou by default. With iou and oks, JSON is COCO's annotations and results",
-        metavar="iou|oks|point",
+        metavar="iou|oks|point|boundary_iou",
     ),
     _argument("--threshold", "Least similarity of a true positive; 0.5 by default", metavar="<float>", type=_number),
     _flag("--masks", "Read COCO's files for their masks, not boxes"),

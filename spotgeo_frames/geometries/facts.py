@@ -25,7 +25,7 @@ PairMeasure = Callable[[Any, Any, np.ndarray, np.ndarray], np.ndarray]
 Places = tuple[np.ndarray, np.ndarray]
 
 # The words by which callers ask for a similarity, and the names of all built-in rules.
-SIMILARITIES = ("iou", "oks", "point")
+SIMILARITIES = ("iou", "oks", "point", "boundary_iou")
 MEASURES = ("distance", "keypoint", *SIMILARITIES)
 
 # Searches reach farther by this share of the coordinates. It is larger than any rounding error, so they miss no pair.

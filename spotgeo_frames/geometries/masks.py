@@ -108,7 +108,7 @@ def _below(known: Masks, mask: np.ndarray, place: np.ndarray, keys: np.ndarray, 
     return np.where(inside, known.before[run] + covered, known.before[begins])
 
 
-def _shares(truth: Masks, predictions: Masks, rows: np.ndarray, others: np.ndarray, is_crowd: bool) -> np.ndarray:
+def shares(truth: Masks, predictions: Masks, rows: np.ndarray, others: np.ndarray, is_crowd: bool) -> np.ndarray:
     """IoU of pairs of masks, or the share of the prediction that lies in the truth where this `is_crowd`, (P,)."""
     shared = shared_pixels(truth, predictions, rows, others)
     area = predictions.area[others]
@@ -116,7 +116,7 @@ def _shares(truth: Masks, predictions: Masks, rows: np.ndarray, others: np.ndarr
     return np.divide(shared, whole, out=np.zeros(len(shared)), where=shared > 0)
 
 
-def _prepared(table: Columns) -> Masks:
+def prepared(table: Columns) -> Masks:
     """The masks of a side; a table without rows may lack their columns. Raises InputError if one is none."""
     if not len(table) or "mask" not in table:
         return masks_of(run_lengths.runs_of([], np.zeros(0), np.zeros(0), str))
@@ -131,7 +131,7 @@ def _prepared(table: Columns) -> Masks:
     return masks_of(run_lengths.runs_of(table["mask"], height, width, row))
 
 
-def _reach(truth: Masks, predictions: Masks, least: float) -> tuple[Extents, Extents]:
+def reach(truth: Masks, predictions: Masks, least: float) -> tuple[Extents, Extents]:
     """The boxes around masks: masks share pixels only where these overlap."""
     sides = []
     for masks in (truth, predictions):
@@ -219,7 +219,7 @@ def _told(offset: np.ndarray) -> np.ndarray:
 
 
 def _of_pairs(is_crowd: bool) -> PairMeasure:
-    return partial(_shares, is_crowd=is_crowd)
+    return partial(shares, is_crowd=is_crowd)
 
 
 def image_of(masks: Masks, position: int) -> np.ndarray:
@@ -327,9 +327,9 @@ SLIPS: tuple[Slip, ...] = (
 MASKS = Geometry(
     "masks",
     COLUMNS,
-    _prepared,
+    prepared,
     _of_pairs(is_crowd=False),
-    _reach,
+    reach,
     similarity="iou",
     title="IoU",
     covered=_of_pairs(is_crowd=True),

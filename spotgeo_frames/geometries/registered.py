@@ -16,7 +16,7 @@ import numpy as np
 from ..support import InputError
 from ..tables import Columns, as_numbers, dataframe_of, messages, schema
 from .facts import MEASURES, ROOM, Extents, Geometry, Offsets, Places, Rows, swap_of
-from .masks import MASKS
+from .mask_boundaries import MASKS_AND_BOUNDARIES
 from .oriented_boxes import ORIENTED_BOXES
 from .sky import SKY
 from .space import SPACE
@@ -42,7 +42,9 @@ BUILT_IN = {"points", "boxes", "joints", "poses", "function", *schema.BUILT_IN_C
 TOLD = {"dx", "dy", *(f"{name}{suffix}" for name in ("f1", "mse", "loc_a") for suffix in ("", "_corrected"))}
 
 # The geometries with columns of their own, by name: the package's, then those that were registered.
-GEOMETRIES: dict[str, Geometry] = {built_in.name: built_in for built_in in (SPACE, SKY, ORIENTED_BOXES, MASKS)}
+GEOMETRIES: dict[str, Geometry] = {
+    built_in.name: built_in for built_in in (SPACE, SKY, ORIENTED_BOXES, MASKS_AND_BOUNDARIES)
+}
 
 
 def name_of(measure: Any) -> str:

@@ -78,7 +78,8 @@ def match(
         Match by similarity instead: as many pairs as possible whose similarity is at least `threshold` (above 0, up to
         1; 0.5 by default), and among those the greatest sum of similarities. `similarity` is one of
 
-        - "iou": the intersection over union of boxes;
+        - "iou": the intersection over union of boxes, oriented boxes or masks;
+        - "boundary_iou": that of the pixels of masks near their outlines (Cheng et al. 2021, Boundary IoU, CVPR);
         - "point": max(0, 1 - distance / (2 tau)), with the distance of points or of the centres of boxes;
         - "oks": the object keypoint similarity of whole poses. The truth then needs a column `area` (px²), and the
           match table has a row a pose instead of a row a joint, whose `x`, `y`, `w`, `h` are the box of the pose;

@@ -90,7 +90,7 @@ def options_of_matches(
             raise ValueError(f"{name} is {value!r}; a number is needed")
     tau, epsilon, threshold = (None if value is None else float(value) for value in given.values())
     if not (similarity is None or callable(similarity) or similarity in SIMILARITIES):
-        raise ValueError(f"similarity is {similarity!r}; 'iou', 'point', 'oks' or a function is needed")
+        raise ValueError(f"similarity is {similarity!r}; {', '.join(map(repr, SIMILARITIES))} or a function is needed")
     if sigmas is not None and distance is not None:
         raise ValueError("sigmas only go with similarity='oks', and distance is given; leave out one of them")
     if sigmas is not None and similarity is None:  # nothing else has sigmas
@@ -318,6 +318,8 @@ def _own_rule(geometry: Geometry, options: MatchOptions, truth: Header, predicti
 
 def _by_geometry(options: MatchOptions, truth: Header, predictions: Header) -> str | Measure | None:
     """The similarity that is given, or that of the geometry, as of boxes; None if pairs are measured by distance."""
+    if options.similarity == "boundary_iou":
+        raise InputError("boundary_iou compares masks; both sides need mask, mask_h and mask_w")
     if options.similarity is not None or options.tau is not None:
         return options.similarity
     similar = [side for side in (truth, predictions) if side.geometry.similarity is not None]

@@ -313,7 +313,7 @@ def test_joints_of_ones_own() -> None:
             sf.match(truth.assign(area=area), predictions, similarity="oks", sigmas=sigmas)
     with refused(("sigmas", "list", "dict"), error=ValueError):
         sf.match(truth, predictions, similarity="oks", sigmas=[0.1, 0.2])
-    with refused(("similarity", "'OKS'", "'iou', 'point', 'oks'"), error=ValueError):
+    with refused(("similarity", "'OKS'", "'iou', 'oks', 'point', 'boundary_iou'"), error=ValueError):
         sf.match(truth, predictions, similarity="OKS", sigmas=None)
     with refused(("truth: column box_x", "str")):
         sf.match(truth.assign(box_x="a"), predictions, similarity="oks", sigmas=sigmas)

@@ -17,8 +17,10 @@ import spotgeo_frames as sf
 from helpers.commands import run_here
 from helpers.problems import refused
 from spotgeo_frames.geometries import Rows
+from spotgeo_frames.geometries.mask_boundaries import MASK_BOUNDARIES, boundaries
 from spotgeo_frames.geometries.masks import MASKS, Masks, image_of, masks_of
 from spotgeo_frames.support.run_lengths import counts_of, encoded_mask, runs_of
+from spotgeo_frames.tables import columns_of
 
 HEIGHT, WIDTH = 40, 60
 IMAGES = st.tuples(st.integers(1, 9), st.integers(1, 9)).flatmap(lambda size: arrays(bool, size))
@@ -251,3 +253,43 @@ def test_damaged_segmentations(segmentation: Any, image: dict[str, Any], problem
 def test_boxes_and_masks_are_one_too_many(tmp_path: Path) -> None:
     with refused("boxes and masks", error=ValueError):
         sf.read_coco(*coco(tmp_path, [POLYGONS], []), boxes=True, masks=True)
+
+
+def near_outline(image: np.ndarray, near: int) -> np.ndarray:
+    """The pixels of a mask that have one outside of it, or of the image, so many rows and columns away."""
+    padded = np.pad(image, near)
+    found = np.zeros_like(image)
+    for y, x in np.argwhere(image):
+        found[y, x] = not padded[y : y + 2 * near + 1, x : x + 2 * near + 1].all()
+    return found
+
+
+def test_boundaries_are_those_of_erosion() -> None:
+    random = np.random.default_rng(5)
+    images = [*(blob(random) for _ in range(8)), np.ones((HEIGHT, WIDTH), bool), np.zeros((HEIGHT, WIDTH), bool)]
+    expected = [near_outline(image, 1) for image in images]  # 2 percent of the diagonal are 1.4 px
+    found = boundaries(masks(images))
+    assert found.area.tolist() == [int(image.sum()) for image in expected]
+    known, claimed = images[:4], images[4:8]
+    rows, others = (of.ravel() for of in np.mgrid[:4, :4])
+    boundary, either = MASK_BOUNDARIES.measure, MASK_BOUNDARIES.of_truths
+    assert boundary is not None
+    assert either is not None
+    sides = [MASK_BOUNDARIES.prepare(columns_of(side_of(of))) for of in (known, claimed)]
+    of_outlines = coder.iou([encode(of) for of in expected[4:8]], [encode(of) for of in expected[:4]], [0] * 4).T
+    of_masks = coder.iou([encode(of) for of in claimed], [encode(of) for of in known], [0] * 4).T
+    np.testing.assert_array_equal(boundary(*sides, rows, others), of_outlines.ravel())
+    np.testing.assert_array_equal(either(*sides, rows, others), np.minimum(of_outlines, of_masks).ravel())
+
+
+def side_of(images: list[np.ndarray]) -> pd.DataFrame:
+    return pd.DataFrame({"mask": [text(image) for image in images], "mask_h": HEIGHT, "mask_w": WIDTH})
+
+
+def test_boundary_iou_is_a_rule_of_masks() -> None:
+    truth = table()
+    matches = sf.match(truth, truth, similarity="boundary_iou")
+    assert {"rule": "boundary_iou", "geometry": "masks"}.items() <= matches.attrs.items()
+    assert sf.bias(matches).set_index("metric")["estimate"]["loc_a"] == 1
+    with refused(("boundary_iou compares masks", "mask_h")):
+        sf.match(*[truth.drop(columns="mask").assign(x=0.0, y=0.0, w=1.0, h=1.0)] * 2, similarity="boundary_iou")
