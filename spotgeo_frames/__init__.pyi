@@ -29,6 +29,7 @@ from .formats import read as read
 from .formats import read_bdd100k as read_bdd100k
 from .formats import read_coco as read_coco
 from .formats import read_cvat as read_cvat
+from .formats import read_dota as read_dota
 from .formats import read_fiftyone as read_fiftyone
 from .formats import read_kitti as read_kitti
 from .formats import read_label_studio as read_label_studio

@@ -9,6 +9,7 @@ from .any_file import sequence_layout as sequence_layout
 from .bdd100k import read_bdd100k as read_bdd100k
 from .coco import read_coco as read_coco
 from .cvat import read_cvat as read_cvat
+from .dota import read_dota as read_dota
 from .fiftyone import read_fiftyone as read_fiftyone
 from .in_memory import from_supervision as from_supervision
 from .in_memory import from_torchvision as from_torchvision
