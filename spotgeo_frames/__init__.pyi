@@ -34,6 +34,7 @@ from .formats import read_fiftyone as read_fiftyone
 from .formats import read_kitti as read_kitti
 from .formats import read_label_studio as read_label_studio
 from .formats import read_motchallenge as read_motchallenge
+from .formats import read_mots as read_mots
 from .formats import read_objects as read_objects
 from .formats import read_open_images as read_open_images
 from .formats import read_posetrack as read_posetrack
