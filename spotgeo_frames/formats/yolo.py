@@ -25,6 +25,7 @@ from ..support import Copy, InputError, Storage, addresses, check_none, noted_in
 from ..tables import Annotations, Table, TableKind, checks, provenance, schema, table_kinds
 from .class_names import Names, categories, class_names, without_name
 from .documents import MOST_PROBLEMS
+from .rectangles import smallest_rectangles
 from .yolo_files import LARGEST_FILE, NAMES_FILE, Key, Labels, Sizes, check_known, image_sizes, label_files, read_labels
 
 SIZE_COLUMNS = ["width", "height"]
@@ -44,6 +45,7 @@ def read_yolo(
     frames: Table | None = None,
     videos: bool = False,
     identities: bool = False,
+    turned: bool = False,
     table: TableKind = "pandas",
     storage_options: Mapping[str, Any] | None = None,
     filesystem: Any = None,
@@ -74,6 +76,9 @@ def read_yolo(
     identities
         Whether lines end in an identity, as `track` of Ultralytics writes them; such images are frames of videos.
         Lines without one are detections that the tracker did not take up. They are left out, with a warning.
+    turned
+        Whether lines have x and y of the four corners of turned boxes, as those of Ultralytics' obb models. Corners of
+        no rectangle become the smallest rectangle around them.
     table
         The kind of the tables: "pandas", "polars" or "pyarrow".
     storage_options, filesystem
@@ -83,15 +88,16 @@ def read_yolo(
     Returns
     -------
     Annotations: `sequence` (string), `frame`, `object` (the identity, or numbers from 1 in the order of the file), `x`,
-    `y` (top left), `w`, `h` (px), `score` if lines have one, `category`. The frames are those of the images or of
+    `y` (top left), `w`, `h` (px), or `cx`, `cy`, `w`, `h`, `angle` (degrees) of turned boxes, `score` if lines have
+    one, `category`. The frames are those of the images or of
     `frames`, otherwise those of the label files, with `width`, `height` (px) and of images `file_name`.
 
     Raises
     ------
     InputError: a folder has no label files or a file is none, sizes are not known, there is no image or frame of a
-        label file, or a line is wrong: fields other than 5 to 7 (outlines, keypoints and turned boxes have others),
-        numbers that are not finite or no shares of the image, negative sizes, a class without a name, a score that only
-        other lines have, an identity that is twice in a frame. Every problem names its file and line.
+        label file, or a line is wrong: fields other than 5 to 7, or 9 to 11 of turned boxes (outlines and keypoints
+        have others), numbers that are not finite or no shares of the image, negative sizes, a class without a name, a
+        score that only other lines have, an identity that is twice in a frame. Every problem names its file and line.
     ImportError: Pillow or PyYAML is needed and missing.
     ValueError: no such kind of table.
 
@@ -109,10 +115,10 @@ def read_yolo(
         files = label_files(copy.path, videos or identities)
         known = _known_frames(files, images, image_size, frames, videos or identities)
         by_class = class_names(_names_beside(copy) if names is None else names, "read_yolo")
-        read = _read(files)
+        read = _read(files, turned)
     problems = _problems(files, read, by_class, identities)
     check_none(problems)
-    objects = _objects(known, read, by_class, identities)
+    objects = _objects(known, read, by_class, identities, turned)
     provenance.note_source(objects, copy.name, state, sum(len(of_file.box) for of_file in read.values()))
     return table_kinds.as_kind(Annotations(objects, _frames(known, frames)), kind)
 
@@ -173,13 +179,13 @@ def checked_size(size: Any, place: str) -> Sizes:
     return Sizes(width, height)
 
 
-def _read(files: Mapping[Key, Path]) -> dict[Key, Labels]:
+def _read(files: Mapping[Key, Path], turned: bool) -> dict[Key, Labels]:
     """The lines of all files; raises InputError with the problems of all."""
     read: dict[Key, Labels] = {}
     problems: list[str] = []
     for key, path in work.progress([*files.items()], "reading", "file"):
         with noted_in(problems):
-            read[key] = read_labels(reading.read_bytes(path, LARGEST_FILE), str(path))
+            read[key] = read_labels(reading.read_bytes(path, LARGEST_FILE), str(path), turned)
         if len(problems) >= MOST_PROBLEMS:
             break
     check_none(problems)
@@ -249,7 +255,11 @@ def _identity_problems(labels: Labels, both: bool) -> dict[int, str]:
 
 
 def _objects(
-    known: Mapping[Key, Sizes], read: Mapping[Key, Labels], names: Mapping[int, str] | None, identities: bool
+    known: Mapping[Key, Sizes],
+    read: Mapping[Key, Labels],
+    names: Mapping[int, str] | None,
+    identities: bool,
+    turned: bool,
 ) -> pd.DataFrame:
     """The table of objects, in the order of frames and within each in that of the file."""
     keys = [key for key in known if key in read]
@@ -264,7 +274,10 @@ def _objects(
     else:
         score = np.where(np.isnan(extra), score, extra)
     sizes = np.repeat(np.array([known[key][:2] for key in keys], np.float64).reshape(-1, 2), n_rows, axis=0)
-    box = _pixels(np.concatenate([np.zeros((0, 4)), *(part.box for part in parts)]), sizes)
+    shares = np.concatenate([np.zeros((0, 8 if turned else 4)), *(part.box for part in parts)])
+    box = (
+        _turned_boxes(shares, sizes) if turned else dict(zip(schema.BOX, _pixels(shares, sizes).T.copy(), strict=True))
+    )
     objects = np.concatenate([np.zeros(0, np.int64), *(np.arange(1, count + 1) for count in n_rows)])
     table = pd.DataFrame(
         {
@@ -273,7 +286,7 @@ def _objects(
             .reset_index(drop=True),
             "frame": np.repeat(np.array([key[1] for key in keys], np.int64), n_rows),
             "object": np.nan_to_num(identity).astype(np.int64) if identities else objects,
-            **dict(zip(schema.BOX, box.T.copy(), strict=True)),
+            **box,
             **({} if np.isnan(score).all() else {"score": score}),
             "category": categories(class_id.astype(np.int64), names),
         }
@@ -285,6 +298,12 @@ def _pixels(shares: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """Boxes (N, 4) as left, top, width and height (px), from centre and size in shares of images of `sizes` (N, 2)."""
     size = shares[:, 2:] * sizes
     return np.hstack([shares[:, :2] * sizes - size / 2, size])
+
+
+def _turned_boxes(shares: np.ndarray, sizes: np.ndarray) -> dict[str, np.ndarray]:
+    """The columns of oriented boxes (px) of corners (N, 8) in shares of images of `sizes` (N, 2)."""
+    boxes = smallest_rectangles(shares.reshape(-1, 4, 2) * sizes[:, None])
+    return dict(zip(schema.BUILT_IN_COLUMNS["oriented boxes"], boxes.T.copy(), strict=True))
 
 
 def _tracked(table: pd.DataFrame, has_identity: np.ndarray) -> pd.DataFrame:

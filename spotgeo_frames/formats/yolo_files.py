@@ -2,7 +2,7 @@
 
 A line is `class x_center y_center width height`, then a score, an identity, or the score and the identity; the box is
 in shares of the image's width and height. Ultralytics writes such lines in `Results.save_txt`, each number with six
-digits.
+digits. Lines of turned boxes (obb) have x and y of four corners in place of the box.
 """
 
 from __future__ import annotations
@@ -172,23 +172,24 @@ def check_known(labels: Mapping[Key, Path], known: Mapping[Key, Sizes], where: s
     check_none(problems)
 
 
-# The fields of a line without score and identity, and of one with both.
-N_BOX, N_ALL = 5, 7
+# The fields of a line without score and identity, of upright and of turned boxes; and how many of the others there are.
+N_UPRIGHT, N_TURNED, N_OTHERS = 5, 9, 2
 
-# Boxes may reach so far beyond their image by rounding, as a share of its size.
-BEYOND = 0.01
+# Boxes may reach so far beyond their image by rounding, as a share of its size; corners of turned ones lie beyond it.
+BEYOND, BEYOND_OF_TURNED = 0.01, 1.0
 
 # More detections of an image, and longer files, are meant to fill the memory.
 MOST_LINES = 1_000_000
 LARGEST_FILE = 1 << 26
 
-OTHER_KINDS = "outlines (segment), keypoints (pose) and turned boxes (obb) are not read"
+OTHER_KINDS = "turned=True reads turned boxes (obb); outlines (segment) and keypoints (pose) are not read"
 
 
 class Labels(NamedTuple):
-    """The lines of a file: class (N,), box (N, 4) in shares, score and identity (N,), NaN where a line has none.
+    """The lines of a file: class (N,), box (N, 4) in shares, or corners (N, 8), score and identity (N,), NaN for none.
 
-    `extra` has what is in the sixth field of lines of six, (N,), NaN elsewhere; `lines` are their numbers in the file.
+    `extra` has what is behind the box where only one field is, (N,), NaN elsewhere; `lines` are the numbers of the
+    lines in the file.
     """
 
     class_id: np.ndarray
@@ -199,14 +200,15 @@ class Labels(NamedTuple):
     lines: np.ndarray
 
 
-def read_labels(content: bytes, name: str) -> Labels:
+def read_labels(content: bytes, name: str, turned: bool = False) -> Labels:
     """The lines of a file; raises InputError with all that is wrong with it. `name` is what messages call it."""
+    n_box = N_TURNED if turned else N_UPRIGHT
     rows: list[list[float]] = []
     numbers: list[int] = []
     problems: list[str] = []
     for number, line in enumerate(reading.utf8_text(content, name, "a label file of YOLO").splitlines(), 1):
         if line.strip():
-            row = _row(line.split(maxsplit=N_ALL))
+            row = _row(line.split(maxsplit=n_box + N_OTHERS), n_box)
             if isinstance(row, str):
                 problems.append(f"{name}, line {number}: {row}")
             else:
@@ -217,42 +219,44 @@ def read_labels(content: bytes, name: str) -> Labels:
     if len(rows) > MOST_LINES:
         problems.append(f"{name}: has more than {MOST_LINES:,} lines")
     check_none(problems)
-    values = np.array(rows, np.float64).reshape(-1, N_ALL + 1)
-    return Labels(values[:, 0], values[:, 1:5], values[:, 5], values[:, 6], values[:, 7], np.array(numbers, np.int64))
+    values = np.array(rows, np.float64).reshape(-1, n_box + N_OTHERS + 1)
+    score, identity, extra = values[:, n_box:].T
+    return Labels(values[:, 0], values[:, 1:n_box], score, identity, extra, np.array(numbers, np.int64))
 
 
-def _row(fields: list[str]) -> list[float] | str:
-    """A line as class, box, score, identity and the sixth of six fields, NaN where it has none; or what is wrong."""
-    needed = f"a box has {N_BOX}: class, x and y of its centre, width, height"
-    if len(fields) > N_ALL:
-        return f"more than {N_ALL} fields; {needed}; a score and an identity may follow; {OTHER_KINDS}"
-    if len(fields) < N_BOX:
+def _row(fields: list[str], n_box: int) -> list[float] | str:
+    """A line as class, box, score, identity and the only field behind the box, NaN for none; or what is wrong."""
+    has = "x and y of its centre, width, height" if n_box == N_UPRIGHT else "x and y of four corners"
+    needed = f"a box has {n_box}: class, {has}"
+    if len(fields) > n_box + N_OTHERS:
+        return f"more than {n_box + N_OTHERS} fields; {needed}; a score and an identity may follow; {OTHER_KINDS}"
+    if len(fields) < n_box:
         return f"{len(fields)} fields; {needed}"
     bad = next((field for field in fields if not NUMBER.fullmatch(field)), None)
     if bad is not None:
         return f"{bad[:30]!r} is no number; lines such as '0 0.5 0.5 0.1 0.2' are needed"
     values = [float(field) for field in fields]
-    problem = _problem(values)
+    problem = _problem(values, n_box)
     if problem:
         return problem
     nan = float("nan")
-    last = [[nan, nan, nan], [nan, nan, values[-1]], [*values[5:], nan]][len(values) - N_BOX]
-    return [*values[:5], *last]
+    last = [[nan, nan, nan], [nan, nan, values[-1]], [*values[n_box:], nan]][len(values) - n_box]
+    return [*values[:n_box], *last]
 
 
-def _problem(values: list[float]) -> str | None:
+def _problem(values: list[float], n_box: int) -> str | None:
     """What is wrong with the numbers of a line."""
     if not all(abs(value) <= schema.LARGEST_EXACT_INTEGER for value in values):  # NaN is not, either
         return "a number is not finite, or too large"
-    class_id, x, y, w, h, *others = values
+    class_id, box, others = values[0], values[1:n_box], values[n_box:]
     if class_id < 0 or class_id != int(class_id):
         return f"class {class_id:g} is no whole number from 0 on"
-    if w < 0 or h < 0:
-        return f"width {w:g} and height {h:g}: a size is negative"
-    if not all(-BEYOND <= value <= 1 + BEYOND for value in (x, y, w, h)):
-        return (
-            f"box {x:g} {y:g} {w:g} {h:g} is not in shares of the image, which lie between 0 and 1; are these pixels?"
-        )
+    if n_box == N_UPRIGHT and min(box[2:]) < 0:
+        return f"width {box[2]:g} and height {box[3]:g}: a size is negative"
+    beyond = BEYOND if n_box == N_UPRIGHT else BEYOND_OF_TURNED
+    if not all(-beyond <= value <= 1 + beyond for value in box):
+        told = " ".join(f"{value:g}" for value in box)
+        return f"box {told} is not in shares of the image, which lie between 0 and 1; are these pixels?"
     if len(others) == 2:
         if not 0 <= others[0] <= 1:
             return f"score {others[0]:g} is not between 0 and 1; the order is score, then identity"

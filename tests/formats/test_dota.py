@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 import spotgeo_frames as sf
 from helpers.label_files import folder_of
 from helpers.problems import assert_places
-from spotgeo_frames.formats.dota import smallest_rectangles
+from spotgeo_frames.formats.rectangles import smallest_rectangles
 
 HEAD = "imagesource:GoogleEarth\ngsd:0.146\n"
 SHIP = "10 20 50 20 50 30 10 30 ship 0"

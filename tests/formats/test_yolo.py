@@ -5,6 +5,7 @@ import os
 import struct
 import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -480,3 +481,22 @@ def test_boxes_are_those_that_supervision_reads(tmp_path: Path) -> None:
         np.testing.assert_allclose(corners_of(read, sequence), detections.xyxy.reshape(-1, 4), atol=1e-3)
         category = read.loc[read["sequence"] == sequence, "category"]
         assert category.tolist() == [names[number] for number in detections.class_id]
+
+
+def test_turned_boxes(tmp_path: Path) -> None:
+    corners = np.array([[0.2, 0.2], [0.6, 0.5], [0.54, 0.58], [0.14, 0.28]])  # of an image as wide as high
+    fields = " ".join(f"{value:g}" for value in corners.ravel())
+    (tmp_path / "labels").mkdir()
+    (tmp_path / "labels" / "a.txt").write_text(f"1 {fields} 0.75\n0 {fields} 0.5\n")
+    words: dict[str, Any] = {"names": ["ship", "plane"], "image_size": (100, 100)}
+    read = sf.read_yolo(tmp_path / "labels", turned=True, **words).objects
+    assert read["category"].tolist() == ["plane", "ship"]
+    assert read["score"].tolist() == [0.75, 0.5]
+    told = read.loc[0, ["cx", "cy", "w", "h", "angle"]].tolist()
+    np.testing.assert_allclose(told, [37, 39, 50, 10, np.degrees(np.arctan2(3, 4))])
+    assert sf.match(read, read)["similarity"].tolist() == [1.0, 1.0]
+    with pytest.raises(sf.InputError, match="turned=True reads turned boxes"):
+        sf.read_yolo(tmp_path / "labels", **words)
+    (tmp_path / "labels" / "a.txt").write_text("1 0.2 0.2 0.6 0.5 0.5 0.5 0.1 30\n")
+    with pytest.raises(sf.InputError, match=r"a\.txt, line 1: .*are these pixels"):
+        sf.read_yolo(tmp_path / "labels", turned=True, **words)

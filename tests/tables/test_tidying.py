@@ -100,3 +100,54 @@ def test_all_formats_of_the_same_boxes(boxes: list[tuple[float, float, float, fl
     ]
     for table in found:
         pd.testing.assert_frame_equal(table, expected)
+
+
+def test_masks_of_any_form_become_run_lengths() -> None:
+    square = [[1.0, 1.0, 5.0, 1.0, 5.0, 4.0, 1.0, 4.0]]
+    of_polygons = sf.tidy(objects_of(outline=[square]), mask="outline", size=(8, 6))
+    text = of_polygons["mask"].iloc[0]
+    assert of_polygons[["mask_h", "mask_w"]].to_numpy().tolist() == [[6, 8]]
+    counts = [7, 3, 3, 3, 3, 3, 3, 3, 20]  # down the columns of an image of 6 rows
+    for rle in (
+        {"size": [6, 8], "counts": text},
+        {"size": [6, 8], "counts": text.encode()},
+        {"size": [6, 8], "counts": counts},
+    ):
+        pd.testing.assert_frame_equal(sf.tidy(objects_of(rle=[rle]), mask="rle"), of_polygons)
+    named = objects_of(rle=[text], width=[8], height=[6], x=[1.0], y=[1.0], w=[4.0], h=[3.0])
+    found = sf.tidy(named, mask="rle", size=("width", "height"))
+    assert list(found) == ["sequence", "frame", "object", "width", "height", "mask", "mask_h", "mask_w"]
+    assert sf.match(found, of_polygons)["similarity"].tolist() == [1.0]
+
+
+def objects_of(**columns: list[object]) -> pd.DataFrame:
+    return pd.DataFrame({"sequence": 1, "frame": 1, "object": [1], **columns})
+
+
+@pytest.mark.parametrize(
+    ("mask", "words", "problem"),
+    [
+        ([[1.0, 1.0, 5.0, 1.0, 5.0, 4.0]], {}, "height and width"),
+        ("abc", {}, "needs size="),
+        ("abc", {"size": (8, 6)}, "row 0: "),
+        (7, {"size": (8, 6)}, "polygons, or a dict"),
+        ({"counts": [48]}, {}, "size"),
+        ({"size": [6, 8], "counts": [1, 2]}, {}, "as many pixels"),
+    ],
+)
+def test_masks_that_are_none(mask: object, words: dict[str, object], problem: str) -> None:
+    with pytest.raises(sf.InputError, match=f"tidy: table: column outline.*{problem}"):
+        sf.tidy(objects_of(outline=[mask]), mask="outline", **words)  # type: ignore[arg-type]
+
+
+def test_catalogues_of_the_sky_are_found(capsys: pytest.CaptureFixture[str]) -> None:
+    table = objects_of(RAJ2000=[10.0], DEJ2000=[-5.0], magnitude=[20.0])
+    assert list(sf.tidy(table)) == ["sequence", "frame", "object", "ra", "dec", "magnitude"]
+    assert "ra from RAJ2000, dec from DEJ2000" in capsys.readouterr().out
+    named = sf.tidy(objects_of(lon=[10.0], lat=[-5.0]), ra="lon", dec="lat")
+    assert sf.match(named, named, tau=1.0)["distance"].tolist() == [0.0]
+    with pytest.raises(sf.InputError) as caught:
+        sf.match(table, table, tau=1.0)
+    assert 'tidy(table, ra="RAJ2000", dec="DEJ2000")' in caught.value.problems[0]
+    pixels = objects_of(x=[1.0], y=[2.0], RAJ2000=[10.0], DEJ2000=[-5.0])
+    assert list(sf.tidy(pixels)) == list(pixels)
