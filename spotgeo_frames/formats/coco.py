@@ -1,9 +1,9 @@
 """COCO files: keypoints, boxes and masks of annotated images, and a detector's results for them.
 
 Truth is an object with `images`, `annotations` and `categories`; results are a list of `{"image_id", "category_id",
-"score", "keypoints", "bbox" or
-"segmentation"}` (https://cocodataset.org/#format-data). Keypoints are x, y and a third number for each
-joint: in truth the visibility (0: not labelled, 1: hidden, 2: visible), in results whatever the detector gave.
+"score", "keypoints", "bbox" or "segmentation"}` (https://cocodataset.org/#format-data). Keypoints are x, y and a third
+number for each joint: in truth the visibility (0: not labelled, 1: hidden, 2: visible), in results whatever the
+detector gave.
 
 Known differences from pycocotools 2.0.11
 

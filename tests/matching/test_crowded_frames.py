@@ -1,7 +1,11 @@
-"""A frame that would need more memory than there is is refused by its name before its work starts; others are not."""
+"""A frame that would need more memory than there is is refused by its name before its work starts; others are not.
+
+Large frames are searched and solved in parts, with the same answers.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -9,6 +13,7 @@ import pytest
 
 import spotgeo_frames as sf
 from helpers.problems import refused
+from spotgeo_frames.matching import assignment, near_pairs
 from spotgeo_frames.support import memory
 from spotgeo_frames.tracking import tracks
 
@@ -92,3 +97,45 @@ def test_frames_of_datasets_are_not_skipped(at_hand: Callable[[int | None], None
     for on_error in ("raise", "skip"):
         with refused(CROWD):
             sf.score_dataset(*[tmp_path / "table.parquet"] * 2, tau=10, on_error=on_error, workers=1)
+
+
+@pytest.mark.parametrize("size", [0.0, 4.0])
+def test_deep_columns_are_looked_up_by_their_tops(size: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One frame of many rows: those of a column are looked up by y, and no pair is lost."""
+    random = np.random.default_rng(7)
+    n = 6000
+    sides = []
+    for _ in range(2):
+        x, y = random.uniform(0, 500, (2, n)).round(random.integers(0, 3))
+        table = pd.DataFrame({"sequence": 1, "frame": 1, "object": np.arange(n), "x": x, "y": y})
+        sides.append(table.assign(w=size, h=random.uniform(0.5, 2, n) * size) if size else table)
+    words: dict[str, Any] = {"similarity": "iou", "threshold": 0.2} if size else {"tau": 3.0}
+    found = sf.match(*sides, **words)
+    monkeypatch.setattr(near_pairs, "DEEP", np.inf)
+    pd.testing.assert_frame_equal(found, sf.match(*sides, **words))
+    monkeypatch.setattr(near_pairs, "CROWDED", np.inf)
+    monkeypatch.setattr(near_pairs, "CROWDED_SIZES", np.inf)
+    pd.testing.assert_frame_equal(found, sf.match(*sides, **words))
+
+
+def test_huge_frames_are_solved_by_component(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A frame whose matrix is too large gets the answer of the whole matrix, where that is the only best one."""
+    random = np.random.default_rng(8)
+    n = 400
+    truth = pd.DataFrame({"sequence": 1, "frame": 1, "object": np.arange(n)})
+    truth = truth.assign(x=random.uniform(0, 150, n), y=random.uniform(0, 150, n))
+    found = truth.assign(x=truth["x"] + random.normal(0, 4, n), y=truth["y"] + random.normal(0, 4, n))
+    whole = sf.match(truth, found)
+    monkeypatch.setattr(assignment, "MOST_CHOSEN", 0)  # nothing is shown of any component
+    monkeypatch.setattr(assignment, "LARGEST_MATRIX", 1)
+    solved: list[int] = []
+    solve = assignment.solve
+
+    def counted(near: assignment.Entries, far: np.ndarray) -> np.ndarray:
+        solved.append(int((np.diff(near.row_starts) * np.diff(near.column_starts)).max(initial=0)))
+        return solve(near, far)
+
+    monkeypatch.setattr(assignment, "solve", counted)
+    pd.testing.assert_frame_equal(whole, sf.match(truth, found))
+    assert solved
+    assert max(solved[:1]) < n * n

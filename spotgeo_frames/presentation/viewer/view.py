@@ -24,8 +24,9 @@ MOST_TEXTS = 5000
 OF_ROWS = ("kind", "event", "ignored")
 RESERVED = {"joint", "pair", "measure", *OF_ROWS}
 
-# Columns that no table of the viewer has, since it has the counts and the order itself.
+# Columns that no table of the viewer has: it has the counts and the order itself, and nobody reads run lengths.
 UNSEEN = {schema.FILE_ORDER, "frame_n_truth", "frame_n_predicted"}
+UNSEEN |= {f"{prefix}{name}" for prefix in schema.SIDE_PREFIXES for name in schema.TEXT_OF_GEOMETRIES}
 
 # The columns of a sequence's area.
 SIDES = ("left", "right", "top", "bottom")
