@@ -122,6 +122,8 @@ class Geometry:
     place, outline, size
         Functions from rows to their middles; to their outlines (N, K, 2), with a null row after each of several rings;
         to their areas (N,). None where not known.
+    same_in_frame
+        Columns that all rows of a frame share; rows that differ in them have nothing in common.
     is_filled
         Whether plots fill the outlines.
     chart
@@ -175,6 +177,7 @@ class Geometry:
     chart: Callable[[Rows, Rows, np.ndarray], tuple[Places, Places]] | None = None
     axes: tuple[str, str] = ("x", "y")
     sizes: tuple[str, ...] = ()
+    same_in_frame: tuple[str, ...] = ()
     is_filled: bool = False
     drawn_as: str = "points"
     drawn_box: Callable[[Rows], tuple[np.ndarray, ...]] | None = None

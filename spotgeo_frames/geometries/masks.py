@@ -337,6 +337,7 @@ MASKS = Geometry(
     of_crowds=_of_pairs(is_crowd=True),
     place=_place,
     outline=_outline,
+    same_in_frame=COLUMNS[1:],
     is_filled=True,
     size=_size,
     drawn_as="boxes",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tables import Columns, first_values, messages, other_words, provenance
+from ..tables import Columns, as_numbers, first_values, messages, other_words, provenance
 from .agreement import Unknown
 from .alignment import Aligned
 from .options import Header, header_of
@@ -27,6 +27,7 @@ def left_out(aligned: Aligned, rule: Rule, *, of_part: bool = False) -> str | No
     """
     truth, predictions = aligned.truth.table, aligned.predictions.table
     texts = [_flat(truth, predictions)] if rule.geometry.covered is not None else []
+    texts.append(_several_sizes(aligned, rule))
     if rule.measure is None and rule.of_geometry is None:
         texts += [
             text_of(side, provenance.source(side, name))
@@ -59,6 +60,25 @@ def _flat(truth: Columns, predictions: Columns) -> str | None:
         return None
     counted = " and ".join(f"{count} of the {name}" for name, count in counts.items() if count)
     return f"boxes of zero or negative size overlap with nothing: {counted}"
+
+
+def _several_sizes(aligned: Aligned, rule: Rule) -> str | None:
+    """A warning of frames whose rows differ in what all should share, such as the size of the image; or None."""
+    columns = rule.geometry.same_in_frame
+    sides = [side for side in (aligned.truth, aligned.predictions) if len(side.frame)]
+    if not columns or not sides:
+        return None
+    frame, several = np.concatenate([side.frame for side in sides]), np.zeros(len(aligned.frames), bool)
+    for column in columns:
+        values = np.concatenate([as_numbers(side.table[column]) for side in sides])
+        least, most = np.full(len(several), np.inf), np.full(len(several), -np.inf)
+        np.minimum.at(least, frame, values)
+        np.maximum.at(most, frame, values)
+        several |= least < most
+    if not several.any():
+        return None
+    shared = f"{rule.geometry.name} of images of different sizes ({' and '.join(columns)}) overlap with nothing"
+    return f"{shared}: {several.sum():,} of {len(several):,} frames"
 
 
 def _clocks(aligned: Aligned) -> str | None:

@@ -292,7 +292,7 @@ def _apart(sides: Sequence[Header]) -> str:
     how = "make both sides the same"
     if side.geometry.places_in == other.geometry.places_in:
         how = f"give tau to match only the middles of both, or {how}"
-    return f"{has}, and {other.name} has {other.geometry.name}; {how}"
+    return f"{has}, and there are {other.geometry.name} in {other.name}; {how}"
 
 
 def _own_rule(geometry: Geometry, options: MatchOptions, truth: Header, predictions: Header) -> Rule:

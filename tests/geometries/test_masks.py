@@ -15,7 +15,7 @@ from pycocotools import mask as coder
 
 import spotgeo_frames as sf
 from helpers.commands import run_here
-from helpers.problems import refused
+from helpers.problems import refused, warned
 from spotgeo_frames.geometries import Rows
 from spotgeo_frames.geometries.mask_boundaries import MASK_BOUNDARIES, boundaries
 from spotgeo_frames.geometries.masks import MASKS, Masks, image_of, masks_of
@@ -95,6 +95,17 @@ def test_masks_of_other_sizes_overlap_with_nothing() -> None:
     sides = masks([image]), masks([image.T])
     assert MASKS.measure is not None
     assert MASKS.measure(*sides, np.array([0]), np.array([0])).tolist() == [0.0]
+
+
+def test_masks_of_other_sizes_are_warned_about() -> None:
+    truth = table(3)
+    wrong = truth.assign(mask_h=truth["mask_w"], mask_w=truth["mask_h"])
+    with warned(("masks of images of different sizes", "mask_h", "mask_w", "3 of 3 frames")):
+        assert (sf.match(truth, wrong)["outcome"] != "TP").all()
+    assert (
+        "mask_h and mask_w are swapped"
+        in sf.check(table(), table().assign(mask_h=WIDTH, mask_w=HEIGHT))["suspicion"].tolist()
+    )
 
 
 @pytest.mark.parametrize(

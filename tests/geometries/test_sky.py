@@ -142,7 +142,9 @@ def test_one_side_in_the_sky() -> None:
     truth, predictions = fields()
     pixels = predictions.rename(columns={"ra": "x", "dec": "y"})
     for sides in ((truth, pixels), (pixels, truth)):
-        with pytest.raises(sf.InputError, match=r"columns ra, dec are of sky.* has points; make both sides the same"):
+        with pytest.raises(
+            sf.InputError, match=r"columns ra, dec are of sky, and there are points in .*; make both sides the same"
+        ):
             sf.match(*sides, tau=TAU)
 
 
