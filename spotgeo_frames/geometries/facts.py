@@ -122,6 +122,8 @@ class Geometry:
     place, outline, size
         Functions from rows to their middles; to their outlines (N, K, 2), with a null row after each of several rings;
         to their areas (N,). None where not known.
+    placed_by
+        The two columns that say where rows lie along the axes of an image, where they have these.
     same_in_frame
         Columns that all rows of a frame share; rows that differ in them have nothing in common.
     is_filled
@@ -176,6 +178,7 @@ class Geometry:
     size: Callable[[Rows], np.ndarray] | None = None
     chart: Callable[[Rows, Rows, np.ndarray], tuple[Places, Places]] | None = None
     axes: tuple[str, str] = ("x", "y")
+    placed_by: tuple[str, str] = ("x", "y")
     sizes: tuple[str, ...] = ()
     same_in_frame: tuple[str, ...] = ()
     is_filled: bool = False
@@ -208,8 +211,8 @@ class Geometry:
 
     @property
     def in_image(self) -> bool:
-        """Whether rows lie in an image by their columns x and y, which can be moved, scaled and mirrored."""
-        return self.can_move and {"x", "y"} <= {*self.columns}
+        """Whether rows lie in an image by two of their columns, which can be moved, scaled and mirrored."""
+        return self.can_move and {*self.placed_by} <= {*self.columns}
 
     def shifted(self, objects: pd.DataFrame, dx: Any, dy: Any) -> pd.DataFrame:
         """Objects moved back by dx and dy, one number or (N,), in the unit of the geometry's offsets."""

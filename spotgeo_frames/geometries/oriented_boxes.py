@@ -230,7 +230,8 @@ def _offsets(truth: Rows, predictions: Rows) -> np.ndarray:
     Of the words for a prediction, those count in which it is turned by at most 45 degrees from the truth.
     """
     dx, dy = predictions["cx"] - truth["cx"], predictions["cy"] - truth["cy"]
-    turn, exchanged = _nearest_turn(predictions["angle"] - truth["angle"])
+    claimed_angle, true_angle = (np.fmod(rows["angle"], 4 * QUARTER) for rows in (predictions, truth))
+    turn, exchanged = _nearest_turn(claimed_angle - true_angle)
     true = np.stack([truth["w"], truth["h"]], axis=1)
     claimed = np.stack([predictions["w"], predictions["h"]], axis=1)
     claimed = np.where(exchanged[:, None], claimed[:, ::-1], claimed)
@@ -267,6 +268,10 @@ def _in_degrees(boxes: pd.DataFrame) -> pd.DataFrame:
     return boxes.assign(angle=np.degrees(boxes["angle"]))
 
 
+def _in_degrees_turned_back(boxes: pd.DataFrame) -> pd.DataFrame:
+    return _turned_back(_in_degrees(boxes))
+
+
 def _turned_back(boxes: pd.DataFrame) -> pd.DataFrame:
     return boxes.assign(angle=-boxes["angle"])
 
@@ -275,21 +280,39 @@ def _from_top_left(boxes: pd.DataFrame) -> pd.DataFrame:
     return boxes.assign(cx=boxes["cx"] + boxes["w"] / 2, cy=boxes["cy"] + boxes["h"] / 2)
 
 
+def _from_corners(boxes: pd.DataFrame) -> pd.DataFrame:
+    return _from_top_left(boxes.assign(w=boxes["w"] - boxes["cx"], h=boxes["h"] - boxes["cy"]))
+
+
 def _of_halves(boxes: pd.DataFrame) -> pd.DataFrame:
     return boxes.assign(w=boxes["w"] * 2, h=boxes["h"] * 2)
 
 
-SLIPS: tuple[Slip, ...] = (
-    ("angle is in radians", "give it in degrees: multiply by 180 / pi", _in_degrees),
-    ("angle turns the other way", "count it from the x axis towards the y axis: -angle", _turned_back),
-    swap_of("w", "h"),
-    swap_of("cx", "cy"),
+# How boxes are written where cx, cy is not the middle or w, h not the whole size.
+FORMS: tuple[Slip, ...] = (
     (
         "cx and cy are the top left corner of the box before it is turned",
         "give its middle: cx + w / 2, cy + h / 2",
         _from_top_left,
     ),
+    (
+        "cx, cy, w and h are two corners of the box before it is turned",
+        "give its middle and its size: (cx + w) / 2, (cy + h) / 2, w - cx, h - cy",
+        _from_corners,
+    ),
     ("w and h are half the size", "give the whole width and height: 2 * w, 2 * h", _of_halves),
+)
+SLIPS: tuple[Slip, ...] = (
+    ("angle is in radians", "give it in degrees: multiply by 180 / pi", _in_degrees),
+    ("angle turns the other way", "count it from the x axis towards the y axis: -angle", _turned_back),
+    (
+        "angle is in radians and turns the other way",
+        "give it in degrees from the x axis towards the y axis: multiply by -180 / pi",
+        _in_degrees_turned_back,
+    ),
+    swap_of("w", "h"),
+    swap_of("cx", "cy"),
+    *FORMS,
 )
 ORIENTED_BOXES = Geometry(
     "oriented boxes",
@@ -310,4 +333,6 @@ ORIENTED_BOXES = Geometry(
     drawn_angle="angle",
     offsets=Offsets(["dx", "dy", "width_ratio", "height_ratio", "angle"], [""], _offsets, _moved, _told),
     slips=SLIPS,
+    forms=FORMS,
+    placed_by=("cx", "cy"),
 )

@@ -7,14 +7,23 @@ import numpy as np
 import pandas as pd
 import pytest
 import shapely
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import spotgeo_frames as sf
 from helpers.problems import refused
+from spotgeo_frames.geometries import oriented_boxes as of_oriented_boxes
 from spotgeo_frames.geometries.boxes import iou
 from spotgeo_frames.geometries.facts import Rows
-from spotgeo_frames.geometries.oriented_boxes import COLUMNS, oriented_boxes, oriented_iou, oriented_share, outline
+from spotgeo_frames.geometries.oriented_boxes import (
+    COLUMNS,
+    ORIENTED_BOXES,
+    oriented_boxes,
+    oriented_iou,
+    oriented_share,
+    outline,
+)
+from spotgeo_frames.tables import columns_of
 
 Box = tuple[float, float, float, float, float]
 PLACES, SIZES, ANGLES = st.floats(-50, 50), st.floats(0.1, 60), st.floats(-720, 720)
@@ -42,13 +51,52 @@ def scene(n: int = 300, seed: int = 0) -> pd.DataFrame:
     return pd.DataFrame(key | dict(zip(COLUMNS, (x, y, w, h, angle), strict=True)))
 
 
+def scaled(boxes: pd.DataFrame, factor: float) -> pd.DataFrame:
+    """Boxes in an image of another size."""
+    return boxes.assign(**{name: boxes[name] * factor for name in COLUMNS if name != "angle"})
+
+
+def shared_by_shapely(one: Box, other: Box) -> float:
+    """The area (px²) that two boxes share; without a grid, GEOS takes some that share an edge for apart."""
+    return float(polygon(one).intersection(polygon(other), grid_size=1e-10).area)
+
+
 @settings(deadline=None, max_examples=300)
 @given(BOXES, BOXES)
+@example((-16.0, 15.0, 38.2, 34.2, 38.2), (-16.0, 15.0, 19.1, 34.2, 38.2))
+@example((0, 0, 10, 10, 30), (20, 0, 10, 10, 30))
 def test_iou_is_that_of_the_polygons(one: Box, other: Box) -> None:
-    known, found = polygon(one), polygon(other)
-    shared = known.intersection(found).area
-    assert overlap(one, other) == pytest.approx(shared / (known.area + found.area - shared), abs=1e-9)
+    shared, areas = shared_by_shapely(one, other), (one[2] * one[3], other[2] * other[3])
+    assert overlap(one, other) == pytest.approx(shared / (sum(areas) - shared), abs=1e-7)
     assert overlap(one, other) == pytest.approx(overlap(other, one), abs=1e-12)
+    share = oriented_share(*(oriented_boxes(*np.array([box]).T) for box in (one, other)))[0]
+    assert share == pytest.approx(shared / areas[1], abs=1e-6)
+
+
+@settings(deadline=None)
+@given(BOXES, SIZES, st.sampled_from([0.0, 1e-13, -1e-9, 90.0, 90 - 1e-12, 180.0]))
+def test_boxes_in_each_other_whose_edges_coincide(box: Box, height: float, turn: float) -> None:
+    x, y, w, h, angle = box
+    low, high = sorted((h, height))
+    other = (x, y, high, w, angle + turn) if 45 < turn < 135 else (x, y, w, high, angle + turn)
+    assert overlap((x, y, w, low, angle), other) == pytest.approx(low / high, abs=1e-7)
+
+
+@settings(deadline=None)
+@given(BOXES, st.floats(-100, 100), st.floats(-100, 100))
+def test_the_place_does_not_count(box: Box, dx: float, dy: float) -> None:
+    x, y, *rest = box
+    near = (x + 3, y - 2, rest[0] * 1.1, rest[1], rest[2] + 20)
+    moved = [(of[0] + dx, of[1] + dy, *of[2:]) for of in (box, near)]
+    assert overlap(*moved) == pytest.approx(overlap(box, near), abs=1e-9)
+
+
+@settings(deadline=None)
+@given(BOXES, BOXES, st.integers(-40, 40), st.integers(-720, 720))
+def test_whole_turns_change_no_bit(one: Box, other: Box, turns: int, angle: int) -> None:
+    x, y, w, h, _ = other
+    words = [(x, y, w, h, angle + 360 * turns), (x, y, w, h, angle + 180), (x, y, h, w, angle - 90)]
+    assert {overlap(one, same) for same in words} == {overlap(one, (x, y, w, h, angle))}
 
 
 @settings(deadline=None)
@@ -84,10 +132,40 @@ def test_a_tiny_negative_angle_is_no_quarter_turn() -> None:
     assert overlap((0, 0, 40, 2, 90.0), (0, 0, 40, 2, 90 - 1e-14)) == pytest.approx(1)
 
 
-def test_angles_that_are_no_numbers() -> None:
+def test_large_tables_are_measured_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(of_oriented_boxes, "PAIRS_AT_ONCE", 7)
+    truth = scene(60)
+    prepared = ORIENTED_BOXES.prepare(columns_of(truth))
+    rows = np.arange(60)
+    assert ORIENTED_BOXES.measure is not None
+    assert (ORIENTED_BOXES.measure(prepared, prepared, rows, rows) == 1).all()
+    none = ORIENTED_BOXES.measure(prepared, prepared, rows[:0], rows[:0])
+    assert none.shape == (0,)
+
+
+@pytest.mark.parametrize("angle", [1e149, -1e149, 1e-300])
+def test_bias_of_angles_out_of_all_proportion(angle: float) -> None:
+    truth = scene(20).assign(angle=angle)
+    claimed = truth.assign(angle=math.fmod(angle, 360) + 3)
+    told = sf.bias(sf.match(truth, claimed)).set_index("metric")["estimate"]
+    assert told["angle"] == pytest.approx(3)
+
+
+def test_a_box_without_an_area_is_missed() -> None:
+    truth = scene(40)
+    flat = truth["object"] < 10
+    with pytest.warns(UserWarning, match="zero or negative size"):
+        matches = sf.match(truth, truth.assign(w=truth["w"].where(~flat, 0.0)))
+    assert matches["outcome"].value_counts().to_dict() == {"TP": 30, "FN": 10, "FP": 10, "empty": 0}
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, 1e300])
+@pytest.mark.parametrize("column", COLUMNS)
+def test_numbers_that_are_none(column: str, value: float) -> None:
     truth = scene(20)
-    with refused(("predictions: column angle", "not finite", "object 3")):
-        sf.match(truth, truth.assign(angle=truth["angle"].where(truth["object"] != 3, math.nan)))
+    wrong = truth.assign(**{column: truth[column].where(truth["object"] != 3, value)})
+    with refused((f"predictions: column {column}", "object 3")):
+        sf.match(truth, wrong)
 
 
 def test_bias_tells_sizes_and_angles_of_any_words() -> None:
@@ -125,6 +203,26 @@ def test_centres_meet_by_tau() -> None:
         ("w and h are swapped", lambda o: o.assign(w=o["h"], h=o["w"])),
         ("cx and cy are swapped", lambda o: o.assign(cx=o["cy"], cy=o["cx"])),
         ("w and h are half the size", lambda o: o.assign(w=o["w"] / 2, h=o["h"] / 2)),
+        ("angle is in radians and turns the other way", lambda o: o.assign(angle=-np.radians(o["angle"]))),
+        (
+            "cx and cy are the top left corner of the box before it is turned",
+            lambda o: o.assign(cx=o["cx"] - o["w"] / 2, cy=o["cy"] - o["h"] / 2),
+        ),
+        (
+            "cx, cy, w and h are two corners of the box before it is turned",
+            lambda o: o.assign(
+                cx=o["cx"] - o["w"] / 2, cy=o["cy"] - o["h"] / 2, w=o["cx"] + o["w"] / 2, h=o["cy"] + o["h"] / 2
+            ),
+        ),
+        ("cx is counted from the right edge", lambda o: o.assign(cx=4000 - o["cx"], angle=-o["angle"])),
+        ("cy is counted from the bottom edge", lambda o: o.assign(cy=4000 - o["cy"], angle=180 - o["angle"])),
+        ("coordinates are normalised to 0 to 1", lambda o: scaled(o, 1 / 4000)),
+        (
+            "coordinates are normalised to 0 to 1, and w and h are half the size",
+            lambda o: scaled(o.assign(w=o["w"] / 2, h=o["h"] / 2), 1 / 4000),
+        ),
+        ("coordinates are halved", lambda o: scaled(o, 0.5)),
+        ("coordinates are scaled by 1.7", lambda o: scaled(o, 1.7)),
     ],
 )
 def test_check_finds_slips(suspicion: str, wrong: object) -> None:

@@ -61,19 +61,28 @@ def of_places(truth: Annotations, predictions: pd.DataFrame, reach: float) -> It
         yield Correction(suspicion, advice, truth, corrected(predictions))
     if not geometry.in_image:
         return
-    sizes = dict(zip("xy", geometry.sizes, strict=False))
-    for axis, edge in (("x", "right"), ("y", "bottom")):
-        total = _mirror(truth.objects, predictions, axis, reach)
-        if total is not None:
-            size = predictions[sizes[axis]] if sizes else 0.0
-            advice = f"count {axis} from the other edge: {axis} = {total:g} - {axis}" + (" - its size" if sizes else "")
-            mirrored = predictions.assign(**{axis: total - predictions[axis] - size})
-            yield Correction(f"{axis} is counted from the {edge} edge", advice, truth, mirrored)
+    yield from _mirrored(truth, predictions, reach)
     for factor, suspicion in ((2.0, "coordinates are halved"), (0.5, "coordinates are doubled")):
         advice = f"give pixels of the full image: multiply x and y by {factor:g}"
         yield Correction(suspicion, advice, truth, _scaled(predictions, factor, factor))
-    if np.abs(predictions[["x", "y"]].to_numpy()).max() <= MOST_NORMALISED:
+    if np.abs(predictions[[*geometry.placed_by]].to_numpy()).max() <= MOST_NORMALISED:
         yield from _normalised(truth, predictions)
+
+
+def _mirrored(truth: Annotations, predictions: pd.DataFrame, reach: float) -> Iterator[Correction]:
+    """Coordinates that are counted from the other edge of the image; what is turned then turns the other way."""
+    geometry = geometry_of(predictions)
+    sizes = dict(zip("xy", geometry.sizes, strict=False))
+    for (axis, edge), name in zip((("x", "right"), ("y", "bottom")), geometry.placed_by, strict=True):
+        total = _mirror(truth.objects, predictions, axis, reach)
+        if total is not None:
+            size = predictions[sizes[axis]] if sizes else 0.0
+            advice = f"count {name} from the other edge: {name} = {total:g} - {name}" + (" - its size" if sizes else "")
+            mirrored = predictions.assign(**{name: total - predictions[name] - size})
+            if geometry.drawn_angle is not None:
+                mirrored[geometry.drawn_angle] *= -1
+                advice += f", and {geometry.drawn_angle} = -{geometry.drawn_angle}"
+            yield Correction(f"{name} is counted from the {edge} edge", advice, truth, mirrored)
 
 
 def _normalised(truth: Annotations, predictions: pd.DataFrame) -> Iterator[Correction]:
