@@ -514,7 +514,8 @@ def test_readers_give_the_kind_that_is_asked_for(name: str, kind: str) -> None:
 def test_readers_refuse_kinds_that_there_are_not(name: str, wrong: Any) -> None:
     if name == "read_objects" and wrong is None:
         return
-    paths = ["nowhere"] if name in ("read_spotgeo", "read_objects") else ["nowhere", "nowhere"]
+    of_one = name in ("read_spotgeo", "read_objects", "read_dota", "read_mots")
+    paths = ["nowhere"] if of_one else ["nowhere", "nowhere"]
     with refused(("table is", repr(wrong), "'pandas', 'polars' or 'pyarrow'"), error=ValueError):
         getattr(sf, name)(*paths, table=wrong)
 
