@@ -80,6 +80,7 @@ READERS = {
     "spotgeo": Reader("the spotGEO challenge's JSON", "spotgeo", "read_spotgeo"),
     "table": Reader("a table of objects", "objects", "read_objects"),
     "cvat": Reader("CVAT for video", "cvat", "read_cvat"),
+    "dota": Reader("DOTA's label files or results", "dota", "read_dota"),
     "kitti": Reader("KITTI's label files", "kitti", "read_kitti"),
     "voc": Reader("Pascal VOC", "voc", "read_voc"),
     "visdrone": Reader("VisDrone's label files", "visdrone", "read_visdrone"),
@@ -106,6 +107,8 @@ NEEDING_MORE = {
     "flat motchallenge": "has a .txt for each sequence, which may be of a truth or of a tracker; "
     "read_motchallenge(truth, tracker) reads both",
     "yolo": "has YOLO's label files, which tell no sizes; read_yolo(labels, images=... or image_size=...) reads them",
+    "turned yolo": "has YOLO's label files of turned boxes, which tell no sizes; "
+    "read_yolo(labels, images=... or image_size=..., turned=True) reads them",
 }
 
 # Formats that the commands read as they did before they could be told by their content.

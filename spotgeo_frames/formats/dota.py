@@ -19,6 +19,7 @@ import numpy as np
 from ..support import InputError, Storage, addresses
 from ..tables import Annotations, TableKind, provenance, table_kinds
 from .box_tables import ONE_FRAME, Problems, category_column, checked, image_table, listed_files, object_table
+from .recognition import DOTA_HEADS, DOTA_RESULTS
 from .rectangles import smallest_rectangles
 from .sequence_files import File, label_folder
 from .text_lines import Form, Lines, read_files
@@ -32,9 +33,8 @@ LABELS = Form(
 )
 RESULTS = Form(None, (N_NUMBERS + 2,), 0, "a result has image, score, and x and y of four corners")
 
-# What lines at the head of a file of labels begin with, and how files of results are called.
-HEADS = (b"imagesource", b"gsd")
-TASK = "Task1_"
+# What lines at the head of a file of labels begin with.
+HEADS = tuple(head.encode() for head in DOTA_HEADS)
 
 # The folders of labels, which lie beside the images in a download.
 LABEL_FOLDERS = ("labelTxt", "labelTxt-v1.5", "labelTxt-v2.0")
@@ -86,9 +86,11 @@ def read_dota(
         folder = label_folder(copy.path, ".txt", LABEL_FOLDERS)
         state = provenance.copy_state(copy._replace(path=folder), provenance.FLAT_TEXT_FILES)
         files = listed_files(folder, ".txt", "DOTA has a label file for each image, or one of results for each class")
-        of_results = [file.sequence.startswith(TASK) for file in files]
+        of_results = [file.sequence.startswith(DOTA_RESULTS) for file in files]
         if any(of_results) and not all(of_results):
-            raise InputError(f"{copy.name}: has labels and results ({TASK}CATEGORY.txt); give one folder of each")
+            raise InputError(
+                f"{copy.name}: has labels and results ({DOTA_RESULTS}CATEGORY.txt); give one folder of each"
+            )
         annotations = (_results if all(of_results) else _labels)(files, copy.name)
     provenance.note_source(annotations.objects, copy.name, state)
     return table_kinds.as_kind(annotations, kind)
@@ -113,7 +115,7 @@ def _results(files: Sequence[File], name: str) -> Annotations:
     names = sorted({*images})
     places = {image: place for place, image in enumerate(names)}
     categories = [
-        file.sequence.removeprefix(TASK) for file, lines in zip(files, read, strict=True) for _ in lines.values
+        file.sequence.removeprefix(DOTA_RESULTS) for file, lines in zip(files, read, strict=True) for _ in lines.values
     ]
     sequence = np.array([places[image] for image in images], np.int64)
     corners, score = values[:, 2:], values[:, 1]

@@ -57,6 +57,12 @@ OF_ENTRIES: Mapping[str, Sequence[set[str]]] = {
 # The names of UAVDT's files, without their ending.
 UAVDT_NAME = re.compile(r"(?P<sequence>.+)_gt(?P<part>|_whole|_ignore)")
 
+# What lines at the head of DOTA's labels begin with, and how its files of results are called, a class each.
+DOTA_HEADS, DOTA_RESULTS = ("imagesource", "gsd"), "Task1_"
+
+# How many numbers four corners are.
+CORNERS = 8
+
 # Columns of a CSV.
 OPEN_IMAGES, OF_VIA = {"imageid", "labelname", "xmin", "ymax"}, {"region_shape_attributes", "region_attributes"}
 
@@ -180,6 +186,10 @@ def of_lines(opening: bytes, name: str) -> str | None:
     lines = [line.split() for line in texts]
     if all(map(_is_of_kitti, lines)):
         return "kitti"
+    if all(map(_is_of_dota, lines)) or (Path(name).name.startswith(DOTA_RESULTS) and all(map(_is_result, lines))):
+        return "dota"
+    if all(map(_is_of_turned_yolo, lines)):
+        return "turned yolo"
     return "yolo" if all(5 <= len(fields) <= 7 and "," not in fields[0] for fields in lines) else None
 
 
@@ -189,6 +199,25 @@ def _is_of_kitti(fields: Sequence[str]) -> bool:
     if place is None or _numbers(fields[place : place + 1]) is not None:
         return False
     return _numbers([*fields[:place], *fields[place + 1 :]]) is not None
+
+
+def _is_of_dota(fields: Sequence[str]) -> bool:
+    """Whether a line is a label of DOTA, four corners and then text, or tells of the image."""
+    if fields[0].lower().startswith(DOTA_HEADS):
+        return True
+    is_label = len(fields) in (CORNERS + 1, CORNERS + 2) and _numbers(fields[CORNERS : CORNERS + 1]) is None
+    return is_label and _numbers([*fields[:CORNERS], *fields[CORNERS + 1 :]]) is not None
+
+
+def _is_result(fields: Sequence[str]) -> bool:
+    """Whether a line is a result for DOTA: an image, which may be a number, score and four corners."""
+    return len(fields) == CORNERS + 2 and _numbers(fields[1:]) is not None
+
+
+def _is_of_turned_yolo(fields: Sequence[str]) -> bool:
+    """Whether a line is one of YOLO for turned boxes: a class and four corners, then up to two numbers."""
+    numbers = _numbers(fields)
+    return numbers is not None and CORNERS < len(numbers) <= CORNERS + 3
 
 
 def _is_of_visdrone(fields: Sequence[str]) -> bool:

@@ -37,6 +37,8 @@ FILES: dict[str, tuple[str, Any]] = {
     ),
     "visdrone": ("a.txt", "684,8,273,116,0,0,0,0\n406,119,265,70,1,4,0,1,\n"),
     "visdrone videos": ("a.txt", "1,0,593,43,174,190,0,0,0,0\n1,7,99,50,20,30,1,1,0,2\n"),
+    "dota": ("a.txt", "imagesource:GoogleEarth\ngsd:0.1\n10 20 50 20 50 30 10 30 ship 0\n1 2 3 2 3 4 1 4 plane 1\n"),
+    "dota results": ("Task1_ship.txt", "P1 0.9 10 20 50 20 50 30 10 30\nP2 0.5 1 2 3 2 3 4 1 4\n"),
     "uavdt": ("M1_gt_whole.txt", "1,1,141,147,106,45,1,1,1\n1,2,10,10,20,20,3,4,3\n"),
     "bdd100k": (
         "a.json",

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import spotgeo_frames as sf
+from helpers.commands import answer_here
 from helpers.label_files import folder_of
 from helpers.problems import assert_places
 from spotgeo_frames.formats.rectangles import smallest_rectangles
@@ -50,6 +51,14 @@ def test_labels_without_difficult_and_in_a_zip(tmp_path: Path) -> None:
         packed.writestr("P1.txt", SHIP.removesuffix(" 0"))
         packed.writestr("P2.txt", TURNED)
     assert sf.read_dota(tmp_path / "labels.zip").objects["ignore"].tolist() == [False, True]
+
+
+def test_the_commands_take_folders_of_labels_and_of_results(tmp_path: Path) -> None:
+    truth = folder_of(tmp_path / "data/labelTxt", P1=f"{HEAD}{SHIP}\n", P2=HEAD).parent
+    found = folder_of(tmp_path / "results", Task1_ship="P1 0.9 11 20 51 20 51 30 11 30\nP2 0.5 1 2 3 2 3 4 1 4")
+    told = answer_here("score", truth, found)
+    assert [told[name] for name in ("tp", "fn", "fp")] == [1, 0, 1]
+    assert answer_here("ap", truth, found)["AP50"] == pytest.approx(1)
 
 
 @given(arrays(np.float64, (4, 2), elements=st.integers(-50, 50).map(float)))

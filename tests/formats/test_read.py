@@ -36,6 +36,10 @@ FILES = {
     "bdd100k": ("a.json", json.dumps([{"name": "a.jpg", "labels": []}])),
     "label_studio": ("a.json", json.dumps([{"id": 1, "data": {"image": "a"}, "annotations": [{"result": []}]}])),
     "via": ("a.json", json.dumps({"a.jpg1": {"filename": "a.jpg", "regions": []}})),
+    "dota": ("a.txt", "imagesource:GoogleEarth\ngsd:null\n1 2 3 2 3 4 1 4 ship 0\n"),
+    "dota without a head": ("a.txt", "1 2 3 2 3 4 1 4 ship\n"),
+    "dota without objects": ("a.txt", "imagesource:GoogleEarth\ngsd:0.1\n"),
+    "dota results": ("Task1_ship.txt", "7 0.5 1 2 3 2 3 4 1 4\n"),
     "uavdt": ("M1_gt_whole.txt", "1,1,1,2,3,4,1,1,1\n"),
 }
 
@@ -126,6 +130,9 @@ def test_what_needs_more_is_told(tmp_path: Path) -> None:
         sf.read(labels)
     with refused((str(tmp_path), "read_yolo")):
         sf.read(tmp_path)
+    turned = written(tmp_path, "b.txt", "0 0.1 0.1 0.2 0.1 0.2 0.2 0.1 0.2\n")
+    with refused((str(turned), "read_yolo", "turned=True")):
+        sf.read(turned)
     with refused((str(DATA / "tracks/tracker"), "read_motchallenge")):
         sf.read(DATA / "tracks/tracker")
 
