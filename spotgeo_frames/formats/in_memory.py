@@ -1,6 +1,7 @@
 """Detections that other libraries hold in memory: the dicts of torchvision, and supervision's `Detections`.
 
-Both give boxes as corners (x1, y1, x2, y2) in pixels, one item for each image. Neither library has to be installed.
+Both give boxes as corners (x1, y1, x2, y2) in pixels, one item for each image; `Detections` of turned boxes, such as
+those of Ultralytics' obb models, have their four corners, too. Neither library has to be installed.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from ..support import InputError, arrays, check_none, noted_in, pandas_tables
 from ..tables import Annotations, Table, TableKind, checks, schema, table_kinds
 from .class_names import Names, categories, class_names, without_name
 from .documents import MOST_PROBLEMS
+from .rectangles import smallest_rectangles
 
 # Columns of objects by the name of the values in torchvision's dicts.
 OF_TARGETS = {"area": "area", "iscrowd": "crowd"}
@@ -25,14 +27,21 @@ CALLED = {"score": "scores", "object": "identities of tracks"}
 # The name under which supervision's own connectors keep names of classes.
 CLASS_NAME = "class_name"
 
+# And the four corners of turned boxes.
+TURNED = "xyxyxyxy"
+
 
 class Image(NamedTuple):
-    """The objects of an image: corners (N, 4) in px, class (N,) or None, and other columns, (N,) each, by name."""
+    """The objects of an image: corners (N, 4) in px, class (N,) or None, and other columns, (N,) each, by name.
+
+    `turned` has the four corners (N, 4, 2) of turned boxes; it is None of upright ones.
+    """
 
     corners: np.ndarray
     class_id: np.ndarray | None
     columns: dict[str, np.ndarray]
     names: np.ndarray | None = None
+    turned: np.ndarray | None = None
 
 
 def from_torchvision(
@@ -97,7 +106,8 @@ def from_supervision(
     ----------
     detections
         A list of `Detections`: `xyxy` (N, 4), corners in px; where they are not None also `confidence`, `class_id` and
-        `tracker_id`, each (N,), and `data["class_name"]`. Masks are not read.
+        `tracker_id`, each (N,), and `data["class_name"]`. Boxes are turned where `data["xyxyxyxy"]` (N, 4, 2) has four
+        corners, px, as that of Ultralytics' obb models. Masks are not read.
     frames
         A table of frames, a row for each image in the order of the list; by default image number i, from 1, is frame 1
         of the sequence i, since images are independent of each other. Tracks need it: of a video, give its name and the
@@ -112,13 +122,15 @@ def from_supervision(
     Returns
     -------
     Annotations: `sequence`, `frame`, `object` (the tracker's identity, or numbers from 1 within a frame), `x`, `y` (top
-    left), `w`, `h` (px), `score` and `category` if there are such, and the frames.
+    left), `w`, `h` (px), or `cx`, `cy`, `w`, `h`, `angle` (degrees) of turned boxes, `score` and `category` if there
+    are such, and the frames.
 
     Raises
     ------
     InputError: an array has another shape or numbers that are not finite, a corner lies left of or above the first, a
-        class has no name, some images have identities and others have not, an identity is negative or twice in a frame,
-        identities come without `frames`, or `frames` has another count of rows. Every problem names the item.
+        class has no name, some images have identities or turned boxes and others have not, an identity is negative or
+        twice in a frame, identities come without `frames`, or `frames` has another count of rows. Every problem names
+        the item.
     ValueError: no such kind of table.
 
     Examples
@@ -201,12 +213,14 @@ def _supervision_image(item: Any, place: str) -> Image:
     if getattr(item, "tracker_id", None) is not None and n_rows:
         columns["object"] = _identities(item.tracker_id, n_rows, f"{place}.tracker_id")
     class_id = getattr(item, "class_id", None)
-    names = (getattr(item, "data", None) or {}).get(CLASS_NAME)
+    data = getattr(item, "data", None) or {}
+    names, turned = data.get(CLASS_NAME), data.get(TURNED)
     return Image(
         corners,
         None if class_id is None else _classes(class_id, n_rows, f"{place}.class_id"),
         columns,
         None if names is None else _texts(names, n_rows, f"{place}.data['{CLASS_NAME}']"),
+        None if turned is None else _four_corners(turned, n_rows, f"{place}.data['{TURNED}']"),
     )
 
 
@@ -218,6 +232,19 @@ def _corners(values: Any, name: str) -> np.ndarray:
     if array.ndim != 2 or array.shape[1] != 4:
         raise InputError(f"{name} has the shape {array.shape}; (N, 4) is needed: x1, y1, x2, y2")
     return array.astype(np.float64)
+
+
+def _four_corners(values: Any, n_rows: int, name: str) -> np.ndarray:
+    """The corners (N, 4, 2) of turned boxes, as float64."""
+    array = arrays.number_array(values, name)
+    if array.shape != (n_rows, 4, 2) and array.size + n_rows > 0:
+        raise InputError(f"{name} has the shape {array.shape}; ({n_rows}, 4, 2) is needed, four corners of each box")
+    corners = array.astype(np.float64).reshape(n_rows, 4, 2)
+    wrong = ~(np.abs(corners) <= schema.LARGEST_EXACT_INTEGER).all(axis=(1, 2))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise InputError(f"{name}: box {row} is {corners[row].tolist()}: a corner is not finite, or too large")
+    return corners
 
 
 def _check_corners(corners: np.ndarray, place: str) -> None:
@@ -286,16 +313,31 @@ def _annotations(
     if len(known) != len(images):
         raise InputError(f"{place}: frames has {len(known):,} rows, and there are {len(images):,} images; one for each")
     n_rows = [len(image.corners) for image in images]
-    corners = np.concatenate([np.zeros((0, 4)), *(image.corners for image in images)])
-    box = np.hstack([corners[:, :2], corners[:, 2:] - corners[:, :2]])
     objects = np.concatenate([np.zeros(0, np.int64), *(np.arange(1, count + 1) for count in n_rows)])
     with_rows = [image for image in images if len(image.corners)]
     columns = dict.fromkeys(name for image in with_rows for name in image.columns)
     table = known[schema.FRAME_KEY].take(np.repeat(np.arange(len(images)), n_rows)).reset_index(drop=True)
-    table = table.assign(object=objects, **dict(zip(schema.BOX, box.T.copy(), strict=True)))
+    table = table.assign(object=objects, **_boxes(images, place))
     table = table.assign(**{name: np.concatenate([image.columns[name] for image in with_rows]) for name in columns})
     category = _category(with_rows, names, place)
     return Annotations(table if category is None else table.assign(category=category), known)
+
+
+def _boxes(images: Sequence[Image], place: str) -> dict[str, np.ndarray]:
+    """The columns of the boxes, turned where images have four corners; raises InputError where only some have."""
+    if all(image.turned is None for image in images):
+        corners = np.concatenate([np.zeros((0, 4)), *(image.corners for image in images)])
+        box = np.hstack([corners[:, :2], corners[:, 2:] - corners[:, :2]])
+        return dict(zip(schema.BOX, box.T.copy(), strict=True))
+    check_none(
+        [
+            f"{place}: detections[{position}] has no four corners of turned boxes, and others have"
+            for position, image in enumerate(images)
+            if image.turned is None and len(image.corners)
+        ][:MOST_PROBLEMS]
+    )
+    boxes = smallest_rectangles(np.concatenate([image.turned for image in images if image.turned is not None]))
+    return dict(zip(schema.BUILT_IN_COLUMNS["oriented boxes"], boxes.T.copy(), strict=True))
 
 
 def _category(images: Sequence[Image], names: Mapping[int, str] | None, place: str) -> Any:

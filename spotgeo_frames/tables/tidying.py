@@ -9,7 +9,7 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 
-from ..support import InputError, pandas_tables
+from ..support import InputError, arrays, pandas_tables
 from .arrow import as_pandas
 from .lists_of_numbers import as_columns, as_matrix, holds_dicts, holds_lists
 from .masks_in_cells import with_masks
@@ -380,7 +380,7 @@ def _of_corners(numbers: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
     corners = np.stack(numbers, axis=1).reshape(-1, 4, 2)
     sides = np.roll(corners, -1, axis=1) - corners
     across, down = (sides[:, 0] - sides[:, 2]) / 2, (sides[:, 1] - sides[:, 3]) / 2
-    width, height = np.hypot(*across.T), np.hypot(*down.T)
+    width, height = (np.sqrt((side * side).sum(axis=1)) for side in (across, down))
     # Twice what rounding each corner to pixels may change.
     odd = np.abs(corners[:, 0] + corners[:, 2] - corners[:, 1] - corners[:, 3]).max(axis=1, initial=0) > 4
     odd |= np.abs((across * down).sum(axis=1)) > 4 * np.maximum(width + height, 1)
@@ -390,7 +390,8 @@ def _of_corners(numbers: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
         which = f"{int(odd.sum()):,} rows have" if odd.sum() > 1 else "1 row has"
         raise InputError(f"tidy: table: {which} corners of no rectangle; row {row} first: {shown}")
     cx, cy = corners.mean(axis=1).T
-    return dict(zip(TURNED, (cx, cy, width, height, np.degrees(np.arctan2(across[:, 1], across[:, 0]))), strict=True))
+    angle = arrays.direction(across[:, 1], across[:, 0])
+    return dict(zip(TURNED, (cx, cy, width, height, angle), strict=True))
 
 
 def _in_pixels(given: pd.DataFrame, tidied: pd.DataFrame, size: Any, keypoints: str | None) -> pd.DataFrame:

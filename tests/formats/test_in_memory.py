@@ -70,6 +70,21 @@ def test_detections_of_supervision() -> None:
     assert bare.objects.columns.tolist() == ["sequence", "frame", "object", "x", "y", "w", "h"]
 
 
+FOUR_CORNERS = np.array([[[10, 20], [50, 20], [50, 30], [10, 30]], [[100, 100], [130, 140], [122, 146], [92, 106]]])
+
+
+def test_turned_boxes_of_supervision() -> None:
+    turned = detections(data={"xyxyxyxy": FOUR_CORNERS})
+    none = detections(xyxy=np.zeros((0, 4)), confidence=None, class_id=None)
+    read = sf.from_supervision([turned, none]).objects
+    assert [*read] == ["sequence", "frame", "object", "cx", "cy", "w", "h", "angle", "score", "category"]
+    np.testing.assert_allclose(read[["cx", "cy", "w", "h"]], [[30, 25, 40, 10], [111, 123, 50, 10]])
+    np.testing.assert_allclose(read["angle"], [0, np.degrees(np.arctan2(4, 3))])
+    nothing = detections(xyxy=np.zeros((0, 4)), confidence=None, class_id=None, data={"xyxyxyxy": np.zeros((0, 4, 2))})
+    assert "angle" in sf.from_supervision([nothing]).objects
+    assert sf.summarize(sf.match(read, read)).loc[0, "tp"] == 2
+
+
 def test_nothing_at_all() -> None:
     for read in (sf.from_torchvision([]), sf.from_supervision([])):
         assert len(read.objects) == 0
@@ -115,6 +130,12 @@ def test_wrong_dicts_are_refused_with_their_position(item: Any, place: Any) -> N
         (detections(tracker_id=[3, np.nan]), "from_supervision: detections[1].tracker_id"),
         (detections(class_id=None, tracker_id=[1, 2]), ("from_supervision", "classes")),
         ({"xyxy": CORNERS}, ("from_supervision: detections[1]", "dict")),
+        (
+            detections(tracker_id=[1, 2], data={"xyxyxyxy": FOUR_CORNERS}),
+            ("from_supervision: detections[0]", "four corners"),
+        ),
+        (detections(data={"xyxyxyxy": FOUR_CORNERS[:1]}), "from_supervision: detections[1].data['xyxyxyxy']"),
+        (detections(data={"xyxyxyxy": FOUR_CORNERS * np.nan}), "from_supervision: detections[1].data['xyxyxyxy']"),
     ],
 )
 def test_wrong_detections_are_refused_with_their_position(item: Any, place: Any) -> None:
