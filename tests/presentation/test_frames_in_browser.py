@@ -44,6 +44,7 @@ STATUS, TOLD, GALLERY = ".viewer-status", ".filter-status", ".gallery-status"
 WORDS: dict[str, dict[str, Any]] = {
     "points": {},
     "boxes": {"similarity": "iou"},
+    "oriented boxes": {},
     "poses": {"similarity": "oks"},
     "joints": {"tau": 10},
     "tracks": {"tracks": True},
@@ -71,9 +72,11 @@ def scene(kind: str) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def shaped(points: pd.DataFrame, kind: str) -> pd.DataFrame:
-    """Points as boxes of 40 x 30 px around them, or as people whose noses they are."""
+    """Points as boxes of 40 x 30 px around them, which may be turned by 90 degrees, or as people whose noses they are."""
     if kind in ("boxes", "tracks"):
         return points.assign(x=points["x"] - 20, y=points["y"] - 15, w=40.0, h=30.0)
+    if kind == "oriented boxes":
+        return points.rename(columns={"x": "cx", "y": "cy"}).assign(w=40.0, h=30.0, angle=90.0)
     if kind in ("poses", "joints"):
         joints = [
             points.assign(joint=joint, x=points["x"] + x, y=points["y"] + y, area=3000.0)
@@ -130,6 +133,7 @@ def choose(driver: webdriver.Chrome, place: int, name: str) -> None:
 LINES = {
     "points": [(0, 0)],
     "boxes": [(-20, 0), (20, 5), (5, -15), (-5, 15)],
+    "oriented boxes": [(-15, 0), (15, 5), (5, -20), (-5, 20)],
     "poses": [(0, 30)],
     "joints": [*JOINTS.values()],
     "tracks": [(-20, 0), (20, 5), (5, -15), (-5, 15)],

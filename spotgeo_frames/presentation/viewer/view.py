@@ -107,8 +107,9 @@ def _kind(matches: pd.DataFrame, columns: Columns) -> dict[str, Any]:
     drawn = {geometry.drawn_as for geometry in geometries}
     kind = "joints" if joint is not None else "poses" if joints else min(drawn)  # a box may be compared with a point
     bones = [[joints.index(one), joints.index(other)] for one, other in BONES if {one, other} <= {*joints}]
-    angle = next((geometry.drawn_angle for geometry in geometries if geometry.drawn_angle), None)
-    return {"kind": kind, "joints": joints, "bones": bones} | ({} if angle is None else {"angle": angle})
+    turned = next((geometry for geometry in geometries if geometry.drawn_angle), None)
+    told = {} if turned is None else {"angle": turned.drawn_angle, "columns": [*turned.columns]}
+    return {"kind": kind, "joints": joints, "bones": bones} | told
 
 
 def _digits(matches: pd.DataFrame, length: float) -> dict[str, int]:

@@ -6,7 +6,7 @@ import { layerOf } from "../../../spotgeo_frames/presentation/viewer/assets/draw
 import { cellOf, identityBefore, livesOf, objectAt } from "../../../spotgeo_frames/presentation/viewer/assets/lives.js";
 import { EVENTS, MARKS, STATES } from "../../../spotgeo_frames/presentation/viewer/assets/marks.js";
 import { sourceOf } from "../../../spotgeo_frames/presentation/viewer/assets/source.js";
-import { detailsOf, linesOf, statusText } from "../../../spotgeo_frames/presentation/viewer/assets/texts.js";
+import { detailsOf, headingsOf, linesOf, statusText } from "../../../spotgeo_frames/presentation/viewer/assets/texts.js";
 import { tracks } from "./packed.mjs";
 
 const opened = (changed = {}) => {
@@ -118,6 +118,13 @@ test("what is under the pointer is told with the user's columns as text", () => 
   assert.deepEqual(details, [
     ["found truth", "1"], ["prediction", "10"], ["distance, px", "1.00"], ["x, y, px", "10.0, 10.0"], ["brightness", "0.5"], ["__proto__", "<b>"],
   ]);
+});
+
+test("turned boxes are told by their own columns and their angle", () => {
+  const source = opened({ kind: "boxes", columns: ["x", "y", "brightness"], angle: "brightness" });
+  assert.deepEqual(headingsOf(source.about).slice(6).map(({ title }) => title), ["true x, y, px; brightness, °", "predicted x, y, px; brightness, °"]);
+  const details = detailsOf(source.rows(0, 0), "truth", 0, source.about);
+  assert.deepEqual(details.slice(3), [["x, y, px; brightness, °", "10.0, 10.0; 0.5"], ["__proto__", "<b>"]]);
 });
 
 test("what was missed is drawn above what was found, and both above false alarms", () => {

@@ -20,6 +20,7 @@
  * @property {number} decimals of coordinates
  * @property {string[]} joints
  * @property {[number, number][]} bones pairs of positions in `joints`
+ * @property {string[]} [columns] that tell where rows are, in place of x, y, w and h
  * @property {string} [angle] the column of the degrees by which boxes are turned about their middles, from x towards y
  *
  * @typedef {{name: string, frames: Table, predicted: Table, pairs: Table}} Submission

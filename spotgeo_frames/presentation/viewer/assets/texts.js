@@ -69,9 +69,9 @@ export function statusText({ about, frames }, frame, submissions, counts) {
  * @param {SourceFacts} about
  * @returns {{title: string, numeric: boolean}[]}
  */
-export function headingsOf({ kind, measure }) {
-  const coordinates = kind === "boxes" ? "x, y, w, h, px" : "x, y, px";
-  const titles = ["outcome", "kind of error", "truth", "prediction", measure.title, "score", `true ${coordinates}`, `predicted ${coordinates}`];
+export function headingsOf(about) {
+  const coordinates = placeTitle(about);
+  const titles = ["outcome", "kind of error", "truth", "prediction", about.measure.title, "score", `true ${coordinates}`, `predicted ${coordinates}`];
   return titles.map((title, i) => ({ title, numeric: i === 4 || i === 5 }));
 }
 
@@ -172,14 +172,39 @@ function measureOf(rows, { measure }, truth) {
 }
 
 /**
+ * The columns that tell where a row is.
+ * @param {SourceFacts} about
+ * @returns {string[]}
+ */
+function placeColumns({ kind, columns }) {
+  return columns ?? (kind === "boxes" ? BOX_COLUMNS : BOX_COLUMNS.slice(0, 2));
+}
+
+/**
+ * These columns as a title.
+ * @param {SourceFacts} about
+ */
+function placeTitle(about) {
+  const { angle } = about;
+  const lengths = placeColumns(about).filter((name) => name !== angle);
+  return `${lengths.join(", ")}, px${angle ? `; ${angle}, °` : ""}`;
+}
+
+/**
  * @param {Rows} rows
  * @param {SourceFacts} about
  * @param {number} i
  */
-function placeOf(rows, { kind, decimals }, i) {
-  const names = kind === "boxes" ? BOX_COLUMNS : BOX_COLUMNS.slice(0, 2);
-  const values = names.map((name) => numberAt(rows, name, i)).filter((value) => !Number.isNaN(value));
-  return values.map((value) => value.toFixed(decimals)).join(", ") || DASH;
+function placeOf(rows, about, i) {
+  const { angle, decimals } = about;
+  const told = (/** @type {string[]} */ names) => {
+    const values = names.map((name) => numberAt(rows, name, i)).filter((value) => !Number.isNaN(value));
+    return values.map((value) => value.toFixed(decimals)).join(", ");
+  };
+  // A side may have other rows than these: points that middles are compared with.
+  const lengths = told(placeColumns(about).filter((name) => name !== angle)) || told(BOX_COLUMNS.slice(0, 2)) || DASH;
+  const turn = angle ? told([angle]) : "";
+  return turn ? `${lengths}; ${turn}` : lengths;
 }
 
 /**
@@ -204,11 +229,12 @@ export function detailsOf(rows, side, row, about) {
     ["kind of error", kindOf(rows, truth, predicted)],
     [partner[0], other < 0 ? null : partner[1]],
     [about.measure.title, other < 0 ? null : measureOf(rows, about, truth)],
-    [about.kind === "boxes" ? "x, y, w, h, px" : "x, y, px", placeOf(own, about, i)],
+    [placeTitle(about), placeOf(own, about, i)],
     ["score", score],
     ["category", cellAt(own, "category", i)],
   ];
-  const hidden = new Set(about.kind === "poses" ? about.joints.flatMap((joint) => [`x_${joint}`, `y_${joint}`]) : []);
+  const joints = about.kind === "poses" ? about.joints.flatMap((joint) => [`x_${joint}`, `y_${joint}`]) : [];
+  const hidden = new Set([...joints, ...placeColumns(about)]);
   for (const name of own.table.columns.keys()) {
     if (!TOLD.has(name) && !hidden.has(name)) told.push([name, cellAt(own, name, i)]);
   }
