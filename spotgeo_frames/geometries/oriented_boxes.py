@@ -13,8 +13,8 @@ import numpy as np
 
 from ..support import arrays
 from ..tables import Columns, schema
-from .boxes import ROUNDING, shrunk
-from .facts import ROOM, Extents, Geometry, Offsets, PairMeasure, Places, Rows, Slip, swap_of
+from .boxes import ROUNDING, reach, shrunk
+from .facts import Extents, Geometry, Offsets, PairMeasure, Places, Rows, Slip, swap_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,6 +23,9 @@ COLUMNS = schema.BUILT_IN_COLUMNS["oriented boxes"]
 
 # A quarter turn, degrees: after it, a box is the same with w and h exchanged.
 QUARTER = 90.0
+
+# The least part of the width that boxes share is not known to be larger, however much of their area they share.
+HALF = 0.5
 
 # So many pairs are clipped together, which takes some 40 arrays of their length.
 PAIRS_AT_ONCE = 1 << 15
@@ -188,13 +191,19 @@ def _half_extents(boxes: OrientedBoxes) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _reach(truth: OrientedBoxes, predictions: OrientedBoxes, least: float) -> tuple[Extents, Extents]:
-    """The upright boxes around both sides, a little grown: rectangles overlap only where these do."""
-    sides = []
+    """The extents of boxes of which two with an IoU of at least `least` touch.
+
+    Such boxes share at least that part of the area of each. How long a rectangle is from top to bottom grows from its
+    left end to its middle and shrinks again in the same way, so the part of its width that lies on one side of an
+    upright line is at least half where the part of its area is, and at least the part of its area where that is less.
+    So the upright boxes around both share at least `least` of the width of each, or half of it if that is less; the
+    same holds from top to bottom. This is what is known of upright boxes, too.
+    """
+    around = []
     for boxes in (truth, predictions):
         across, down = _half_extents(boxes)
-        room = ROOM * (np.abs(boxes.x) + np.abs(boxes.y) + across + down)
-        sides.append(Extents(boxes.x, boxes.y, across + room, down + room))
-    return sides[0], sides[1]
+        around.append(np.stack([boxes.x - across, boxes.y - down, 2 * across, 2 * down]))
+    return reach(around[0], around[1], min(least, HALF))
 
 
 def _place(rows: Rows) -> Places:

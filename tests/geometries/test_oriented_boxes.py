@@ -23,6 +23,7 @@ from spotgeo_frames.geometries.oriented_boxes import (
     oriented_share,
     outline,
 )
+from spotgeo_frames.matching import Rule, alignment
 from spotgeo_frames.tables import columns_of
 
 Box = tuple[float, float, float, float, float]
@@ -130,6 +131,36 @@ def test_boxes_that_overlap_with_nothing(wrong: Box) -> None:
 def test_a_tiny_negative_angle_is_no_quarter_turn() -> None:
     assert overlap((0, 0, 40, 2, 0.0), (0, 0, 40, 2, -1e-300)) == 1
     assert overlap((0, 0, 40, 2, 90.0), (0, 0, 40, 2, 90 - 1e-14)) == pytest.approx(1)
+
+
+@settings(deadline=None, max_examples=300)
+@given(BOXES, st.floats(-1, 1), st.floats(-1, 1), st.floats(-45, 45), st.floats(0.5, 2), st.floats(0.5, 2))
+def test_boxes_that_overlap_enough_are_within_reach(
+    one: Box, dx: float, dy: float, turn: float, wider: float, higher: float
+) -> None:
+    x, y, w, h, angle = one
+    other = (x + dx * w, y + dy * h, w * wider, h * higher, angle + turn)
+    assert ORIENTED_BOXES.reach is not None
+    sides = [oriented_boxes(*np.array([box]).T) for box in (one, other)]
+    for least in (max(overlap(one, other), 1e-9), 0.05, 1e-6):
+        extents = ORIENTED_BOXES.reach(*sides, least)
+        touch = [
+            abs(extents[0][axis] - extents[1][axis]) <= extents[0][axis + 2] + extents[1][axis + 2] for axis in (0, 1)
+        ]
+        assert all(touch) or overlap(one, other) < least
+
+
+@pytest.mark.parametrize("threshold", [0.05, 0.3, 0.5, 0.8])
+def test_the_search_finds_all_pairs(threshold: float) -> None:
+    truth = scene(400).assign(sequence=1)
+    truth[["cx", "cy"]] /= 10
+    random = np.random.default_rng(1)
+    claimed = truth.assign(**{name: truth[name] + random.normal(0, 4, 400) for name in ("cx", "cy", "angle")})
+    known = oriented_boxes(*(np.repeat(truth[name].to_numpy(), 400) for name in COLUMNS))
+    found = oriented_boxes(*(np.tile(claimed[name].to_numpy(), 400) for name in COLUMNS))
+    wanted = int((oriented_iou(known, found) >= threshold).sum())
+    aligned = alignment.align(sf.Annotations(truth), sf.Annotations(claimed), "union")
+    assert len(Rule("iou", threshold=threshold, of_geometry=ORIENTED_BOXES).near_pairs(aligned).truth) == wanted
 
 
 def test_large_tables_are_measured_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
