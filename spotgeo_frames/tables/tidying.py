@@ -345,9 +345,8 @@ def _of_dicts(given: pd.DataFrame, column: str, said: str) -> tuple[Sequence[Any
     found, form, _ = (list(BOX), "xywh", {}) if {*BOX} <= {*keys} else found_geometry(keys)
     if not found:
         raise InputError(f"tidy: table: column {column} holds dicts of {listed(parts)}, which are no boxes")
-    if form == "xywh" and N_NUMBERS[said] == len(found):
-        form = said
-    return [_as_numbers(parts, name) for name in found], form
+    is_said = form == "xywh" and N_NUMBERS[said] == len(found)
+    return [_as_numbers(parts, name) for name in found], said if is_said else form
 
 
 def _as_numbers(given: pd.DataFrame, column: str) -> pd.Series:
