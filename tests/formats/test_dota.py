@@ -16,6 +16,7 @@ from helpers.label_files import folder_of
 from helpers.problems import assert_places
 from spotgeo_frames.formats.rectangles import smallest_rectangles
 
+SIZES = ["cx", "cy", "w", "h", "angle"]
 HEAD = "imagesource:GoogleEarth\ngsd:0.146\n"
 SHIP = "10 20 50 20 50 30 10 30 ship 0"
 TURNED = "100 100 130 140 122 146 92 106 large-vehicle 1"
@@ -59,6 +60,27 @@ def test_the_commands_take_folders_of_labels_and_of_results(tmp_path: Path) -> N
     told = answer_here("score", truth, found)
     assert [told[name] for name in ("tp", "fn", "fp")] == [1, 0, 1]
     assert answer_here("ap", truth, found)["AP50"] == pytest.approx(1)
+
+
+def test_quadrilaterals_become_the_smallest_rectangles_around_them(tmp_path: Path) -> None:
+    """DOTA_devkit measures them as they are drawn."""
+    [box] = sf.read_dota(folder_of(tmp_path / "a", P1="0 0 40 0 30 10 0 10 ship 0")).objects[SIZES].to_numpy().tolist()
+    assert box == pytest.approx([20, 5, 40, 10, 0])
+
+
+def test_difficult_of_any_kind_is_ignored(tmp_path: Path) -> None:
+    """DOTA_devkit takes whatever is not 0 for difficult."""
+    lines = "\n".join(SHIP.removesuffix("0") + flag for flag in ("0", "1", "2"))
+    assert sf.read_dota(folder_of(tmp_path / "a", P1=lines)).objects["ignore"].tolist() == [False, True, True]
+
+
+def test_a_second_claim_of_a_truth_may_take_another_one(tmp_path: Path) -> None:
+    """DOTA_devkit counts it as false: it only looks at the truth that overlaps most."""
+    near = "12 20 52 20 52 30 12 30 ship 0"
+    truth = sf.read_dota(folder_of(tmp_path / "a", P1=f"{SHIP}\n{near}"))
+    claims = "P1 0.9 10 20 50 20 50 30 10 30\nP1 0.8 10 20 50 20 50 30 10 30"
+    found = sf.read_dota(folder_of(tmp_path / "b", Task1_ship=claims))
+    assert sf.average_precision(truth, found).matches.query("threshold == 0.5")["outcome"].tolist() == ["TP", "TP"]
 
 
 @given(arrays(np.float64, (4, 2), elements=st.integers(-50, 50).map(float)))

@@ -497,6 +497,8 @@ def test_turned_boxes(tmp_path: Path) -> None:
     assert sf.match(read, read)["similarity"].tolist() == [1.0, 1.0]
     with pytest.raises(sf.InputError, match="turned=True reads turned boxes"):
         sf.read_yolo(tmp_path / "labels", **words)
+    (tmp_path / "labels" / "a.txt").write_text("1 -0.9 0.2 1.9 0.2 1.9 0.3 -0.9 0.3\n")
+    assert sf.read_yolo(tmp_path / "labels", turned=True, **words).objects["w"].tolist() == [280]
     (tmp_path / "labels" / "a.txt").write_text("1 0.2 0.2 0.6 0.5 0.5 0.5 0.1 30\n")
     with pytest.raises(sf.InputError, match=r"a\.txt, line 1: .*are these pixels"):
         sf.read_yolo(tmp_path / "labels", turned=True, **words)

@@ -1,6 +1,9 @@
 """Oriented boxes: the IoU of the rectangles themselves, held against shapely, in every function that boxes have."""
 
+import contextlib
+import io
 import math
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -9,6 +12,7 @@ import pytest
 import shapely
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from pycocotools.cocoeval import COCOeval
 
 import spotgeo_frames as sf
 from helpers.problems import refused
@@ -161,6 +165,57 @@ def test_the_search_finds_all_pairs(threshold: float) -> None:
     wanted = int((oriented_iou(known, found) >= threshold).sum())
     aligned = alignment.align(sf.Annotations(truth), sf.Annotations(claimed), "union")
     assert len(Rule("iou", threshold=threshold, of_geometry=ORIENTED_BOXES).near_pairs(aligned).truth) == wanted
+
+
+def by_pycocotools(truth: pd.DataFrame, claimed: pd.DataFrame) -> np.ndarray:
+    """The twelve numbers of pycocotools, with the overlaps of shapely."""
+
+    class Turned(COCOeval):
+        def computeIoU(self, image: int, category: int) -> Any:  # as it is called there
+            known, found = self._gts[image, category], self._dts[image, category]
+            if not (known and found):
+                return []
+            found = [found[at] for at in np.argsort([-one["score"] for one in found], kind="mergesort")]
+            found = found[: self.params.maxDets[-1]]
+            shared = np.array([[shared_by_shapely(one["turned"], other["turned"]) for other in known] for one in found])
+            areas, own = (np.array([[one["area"] for one in side]]) for side in (known, found))
+            crowds = np.array([[one["iscrowd"] for one in known]], bool)
+            return shared / np.where(crowds, own.T, areas + own.T - shared)
+
+    sides = []
+    for table in (truth, claimed):
+        rows = table.assign(area=table["w"] * table["h"], bbox=[[0.0, 0.0, 1.0, 1.0]] * len(table))
+        rows = rows.assign(turned=[*table[[*COLUMNS]].itertuples(index=False, name=None)])
+        rows = rows.rename(columns={"sequence": "image_id", "category": "category_id", "crowd": "iscrowd"})
+        sides.append(rows.assign(id=np.arange(1, len(rows) + 1)).to_dict("records"))
+    evaluation = Turned(iouType="bbox")
+    for side, kept in zip(sides, (evaluation._gts, evaluation._dts), strict=True):
+        for row in side:
+            kept[row["image_id"], row["category_id"]].append(row | {"ignore": row.get("iscrowd", 0)})
+    evaluation.params.imgIds, evaluation.params.catIds = sorted({*truth["sequence"]}), sorted({*truth["category"]})
+    evaluation._prepare = lambda: None
+    with contextlib.redirect_stdout(io.StringIO()):
+        evaluation.evaluate()
+        evaluation.accumulate()
+        evaluation.summarize()
+    return np.asarray(evaluation.stats)
+
+
+def test_average_precision_is_that_of_pycocotools() -> None:
+    random = np.random.default_rng(7)
+    truth = scene(160)
+    truth[["cx", "cy"]] = random.uniform(0, 250, (160, 2))
+    truth[["w", "h"]] *= random.choice([0.5, 1.0, 4.0], (160, 1))
+    truth["category"], truth["crowd"] = random.integers(1, 4, 160), random.uniform(size=160) < 0.1
+    claimed = pd.concat([truth, truth.sample(60, random_state=1)], ignore_index=True).drop(columns="crowd")
+    claimed = claimed.assign(object=np.arange(220), score=random.uniform(size=220))
+    noise = {"cx": 3, "cy": 3, "w": 2, "h": 1, "angle": 4}
+    claimed = claimed.assign(**{name: claimed[name] + random.normal(0, by, 220) for name, by in noise.items()})
+    claimed["w"], claimed["h"] = claimed["w"].clip(1), claimed["h"].clip(1)
+    result = sf.average_precision(truth, claimed)
+    found = result.summary[[*result.matched.numbers]].to_numpy(np.float64)[0]
+    assert 0.2 < found[0] < 0.8
+    np.testing.assert_allclose(found, by_pycocotools(truth, claimed), atol=1e-9)
 
 
 def test_large_tables_are_measured_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -72,7 +72,7 @@ def scene(kind: str) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def shaped(points: pd.DataFrame, kind: str) -> pd.DataFrame:
-    """Points as boxes of 40 x 30 px around them, which may be turned by 90 degrees, or as people whose noses they are."""
+    """Points as boxes of 40 x 30 px around them, turned by 90 degrees or not, or as people whose noses they are."""
     if kind in ("boxes", "tracks"):
         return points.assign(x=points["x"] - 20, y=points["y"] - 15, w=40.0, h=30.0)
     if kind == "oriented boxes":
