@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from pycocotools.cocoeval import COCOeval
 
 import spotgeo_frames as sf
+from helpers.official import evaluate
 from helpers.problems import refused
 from spotgeo_frames.geometries import oriented_boxes as of_oriented_boxes
 from spotgeo_frames.geometries.boxes import iou
@@ -216,6 +217,27 @@ def test_average_precision_is_that_of_pycocotools() -> None:
     found = result.summary[[*result.matched.numbers]].to_numpy(np.float64)[0]
     assert 0.2 < found[0] < 0.8
     np.testing.assert_allclose(found, by_pycocotools(truth, claimed), atol=1e-9)
+
+
+def test_tracks_are_those_of_trackeval() -> None:
+    random = np.random.default_rng(3)
+    truth = pd.concat([scene(24).assign(frame=frame) for frame in range(1, 11)], ignore_index=True)
+    truth[["cx", "cy"]] /= 15
+    for name, by in {"cx": 4, "cy": 4, "angle": 6}.items():
+        truth[name] += random.normal(0, by, len(truth))
+    claimed = truth.sample(frac=0.9, random_state=1).sort_index(ignore_index=True)
+    claimed = claimed.assign(cx=claimed["cx"] + random.normal(0, 2, len(claimed)), angle=claimed["angle"] + 90)
+    claimed[["w", "h"]] = claimed[["h", "w"]].to_numpy()
+    claimed["object"] += 100 * (random.uniform(size=len(claimed)) < 0.1)
+
+    def similarities(true: pd.DataFrame, found: pd.DataFrame) -> np.ndarray:
+        sides = np.repeat(true[[*COLUMNS]], len(found), 0), np.tile(found[[*COLUMNS]], (len(true), 1))
+        return oriented_iou(*(oriented_boxes(*side.T) for side in sides)).reshape(len(true), len(found))
+
+    wanted = evaluate(truth, claimed, similarities, truth[["sequence", "frame"]].drop_duplicates())[None]
+    told = sf.track(truth, claimed).summary.iloc[-1]
+    for name in ("HOTA", "DetA", "AssA", "LocA", "MOTA", "MOTP", "IDSW", "IDF1"):
+        assert told[name] == pytest.approx(np.mean(wanted[name]), abs=1e-12), name
 
 
 def test_large_tables_are_measured_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,11 +14,15 @@ import pandas as pd
 import spotgeo_frames as sf
 from helpers.commands import run_here
 from helpers.reference import PROJECT
+from spotgeo_frames.formats.rectangles import smallest_rectangles
+from spotgeo_frames.geometries.facts import Rows
 from spotgeo_frames.geometries.joints import JOINTS
+from spotgeo_frames.geometries.oriented_boxes import outline
 from spotgeo_frames.support.arrays import exp, log, log10
 
 DATA = PROJECT / "data"
 SAMPLE, TRACKS, POSES = (DATA / name for name in ("sample", "tracks", "poses"))
+CORNERS = ["x1", "y1", "x2", "y2", "x3", "y3", "x4", "y4"]
 COCO = DATA / "coco" / "annotations.json", DATA / "coco" / "fast.json"
 
 
@@ -87,6 +91,22 @@ def of_boxes() -> Iterator[tuple[str, Any]]:
     yield "COCO: average_precision", sf.average_precision(*sf.read_coco(*COCO, boxes=True))
 
 
+def of_turned_boxes() -> Iterator[tuple[str, Any]]:
+    """The sample of boxes, each turned by an angle of its own, in the words that its corners give it."""
+    sides = []
+    for name in ("truth", "v1"):
+        table = pd.read_parquet(DATA / "boxes" / f"{name}.parquet").rename(columns={"x": "cx", "y": "cy"})
+        table["angle"] = 17.3 * table["frame"] + table["w"] / 9
+        corners = dict(zip(CORNERS, outline(Rows(table)).reshape(-1, 8).T, strict=True))
+        given = table.drop(columns=["cx", "cy", "w", "h", "angle"]).assign(**corners)
+        sides.append(sf.tidy(given, box=[*CORNERS], box_format="corners"))
+        yield f"turned boxes: {name}", sides[-1]
+    matches = sf.match(*sides)
+    yield "turned boxes: match", matches
+    yield "turned boxes: bias", sf.bias(matches)
+    yield "turned boxes: rectangles", smallest_rectangles(outline(Rows(sides[0])) + np.arange(8).reshape(4, 2)).tolist()
+
+
 def of_tracks() -> Iterator[tuple[str, Any]]:
     truth, predictions = sf.read_motchallenge(TRACKS / "truth", TRACKS / "tracker")
     result = sf.track(truth, predictions)
@@ -134,7 +154,7 @@ def lines(result: Any) -> list[str]:
 
 def main() -> None:
     warnings.simplefilter("ignore")
-    parts = of_functions, of_points, of_boxes, of_tracks, of_poses, of_commands
+    parts = of_functions, of_points, of_boxes, of_turned_boxes, of_tracks, of_poses, of_commands
     print(json.dumps({name: lines(result) for part in parts for name, result in part()}))
 
 
