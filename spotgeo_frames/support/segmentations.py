@@ -13,6 +13,9 @@ from .run_lengths import encoded_mask
 # The fewest numbers of a polygon, and the longest side of an image whose polygons are drawn (px).
 FEWEST_NUMBERS, LONGEST = 6, 1 << 16
 
+# pycocotools writes counts of this many pixels, or more, beyond the end of its memory.
+MOST_DRAWN = 1 << 29
+
 # Counts of pixels are below this.
 TOO_MANY = 1 << 31
 
@@ -59,7 +62,8 @@ def _of_polygons(polygons: Sequence[Any], height: float, width: float) -> str:
     check_extra("masks", "polygons of masks")
     from pycocotools import mask as coder
 
-    if not all(1 <= side <= LONGEST and float(side).is_integer() for side in (height, width)):
+    is_size = all(1 <= side <= LONGEST and float(side).is_integer() for side in (height, width))
+    if not is_size or height * width >= MOST_DRAWN:
         raise InputError(f"the image has {[height, width]}, which are no height and width of an image, px")
     # Polygons may reach out of the image; those that reach much farther are damaged, and would take all memory.
     farthest = 2 * max(height, width)
