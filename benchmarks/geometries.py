@@ -7,8 +7,8 @@ nearest star within tau. Oriented boxes are pairs that overlap, and are held aga
 the pairs of one crowded frame with an IoU of at least 0.5 are found and measured, and held against a tree of shapely's
 polygons. Masks are COCO's files with their results, from the files to the twelve numbers, and are held against
 pycocotools. All are timed in turn, in processor time, and the medians count. `match` of the sky is to take less than
-three times the query, 300,000 pairs of oriented boxes are to be measured in a second, and masks are to be at least twice
-as fast as pycocotools.
+three times the query, 300,000 pairs of oriented boxes are to be measured in a second, and masks are to be at least
+twice as fast as pycocotools.
 """
 
 import argparse
