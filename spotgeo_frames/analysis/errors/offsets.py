@@ -78,10 +78,14 @@ def bias(
       Survey Methodology 28, 169-181);
     - for boxes also `width_ratio` and `height_ratio`: the geometric mean of predicted over true width and height, with
       intervals; above 1 where predictions are too large;
+    - for oriented boxes also `angle`: how far predictions are turned too far (degrees, of each from -45 to 45, because
+      a box is the same after a quarter turn with w and h exchanged), in the words for a prediction that are nearest to
+      the truth's, which count for both ratios, too;
     - `f1` and `mse` (px², or the square of the unit of `distance`) as they are, or `f1` and `loc_a` after matching by
       similarity;
     - the same with `_corrected`: after predictions are moved back by the offset, the sizes of boxes are divided by the
-      ratios about their centres, and all are matched again.
+      ratios about their centres (those of oriented boxes by what both ratios have in common, as w and h may be
+      exchanged), and all are matched again.
 
     Estimates are null where a group has no true positive. The corrected metrics are also null where the rows of a
     frame (with categories on both sides, of a frame and category) belong to different groups, because the predictions
