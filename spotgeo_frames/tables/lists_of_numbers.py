@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from ..support import InputError
 from .messages import first_keys
@@ -17,16 +18,32 @@ from .schema import OBJECT_KEY
 def holds_lists(values: pd.Series) -> bool:
     """Whether a column holds lists, by its type or its first value."""
     if isinstance(values.dtype, pd.ArrowDtype):
-        import pyarrow as pa
-
         kind = values.dtype.pyarrow_dtype
         return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
     return values.dtype == object and len(values) > 0 and isinstance(values.iloc[0], list | tuple | np.ndarray)
 
 
 def holds_dicts(values: pd.Series) -> bool:
-    """Whether a column holds dicts of numbers by name, by its first value."""
+    """Whether a column holds dicts of numbers by name, or structs as Arrow has them, by its type or its first value."""
+    if isinstance(values.dtype, pd.ArrowDtype):
+        return bool(pa.types.is_struct(values.dtype.pyarrow_dtype))
     return values.dtype == object and len(values) > 0 and isinstance(values.iloc[0], dict)
+
+
+def as_columns(given: pd.DataFrame, column: str) -> pd.DataFrame:
+    """The dicts of a column as a table with a column for each of their keys.
+
+    Raises InputError, which names the first row, if a value is no dict.
+    """
+    values = given[column]
+    is_struct = isinstance(values.dtype, pd.ArrowDtype)
+    cells = [] if is_struct else values.tolist()
+    wrong = values.isna().to_numpy() if is_struct else np.array([not isinstance(cell, dict) for cell in cells], bool)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        problem = f"dicts are needed, and there is {None if is_struct else cells[row]!r}"
+        raise InputError(f"tidy: table: column {column}: {problem}: row {row}")
+    return values.struct.explode() if is_struct else pd.DataFrame(cells, index=given.index)
 
 
 def as_matrix(given: pd.DataFrame, column: str, lengths: Sequence[int] | None = None) -> np.ndarray:

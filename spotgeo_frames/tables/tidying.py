@@ -11,7 +11,7 @@ import pandas as pd
 
 from ..support import InputError, pandas_tables
 from .arrow import as_pandas
-from .lists_of_numbers import as_matrix, holds_dicts, holds_lists
+from .lists_of_numbers import as_columns, as_matrix, holds_dicts, holds_lists
 from .messages import listed, missing
 from .other_words import LIST_FORMATS, LISTS, BoxFormat, found_geometry, geometry_groups, in_other_words, plain
 from .schema import BOX, registered_name
@@ -295,7 +295,7 @@ def _tell(found: Mapping[str, str], box: Sequence[str], box_format: str) -> None
 def _with_boxes(given: pd.DataFrame, renamed: pd.DataFrame, numbers: Sequence[str], box_format: str) -> pd.DataFrame:
     """The table with the columns of boxes in place of the first that had their numbers."""
     if len(numbers) == 1 and holds_dicts(given[numbers[0]]):
-        columns, box_format = _of_dicts(given, numbers[0])
+        columns, box_format = _of_dicts(given, numbers[0], box_format)
     elif len(numbers) == 1:
         columns = list(as_matrix(given, numbers[0], [N_NUMBERS[box_format]]).T)
     else:
@@ -311,21 +311,18 @@ def _with_boxes(given: pd.DataFrame, renamed: pd.DataFrame, numbers: Sequence[st
     return renamed.drop(columns=[*numbers]).assign(**made)[order]
 
 
-def _of_dicts(given: pd.DataFrame, column: str) -> tuple[Sequence[Any], str]:
-    """The numbers of a column of dicts with their format, which the keys tell.
+def _of_dicts(given: pd.DataFrame, column: str, said: str) -> tuple[Sequence[Any], str]:
+    """The numbers of a column of dicts with their format, which the keys tell; x, y, w and h may be of the one `said`.
 
     Raises InputError if they are no boxes.
     """
-    values = given[column].tolist()
-    wrong = np.array([not isinstance(value, dict) for value in values])
-    if wrong.any():
-        problem = f"dicts are needed, and there is {values[int(np.argmax(wrong))]!r}"
-        raise InputError(f"tidy: table: column {column}: {problem}: row {int(np.argmax(wrong))}")
-    parts = pd.DataFrame(values, index=given.index)
+    parts = as_columns(given, column)
     keys = [str(name) for name in parts]
     found, form, _ = (list(BOX), "xywh", {}) if {*BOX} <= {*keys} else found_geometry(keys)
     if not found:
         raise InputError(f"tidy: table: column {column} holds dicts of {listed(parts)}, which are no boxes")
+    if form == "xywh" and N_NUMBERS[said] == len(found):
+        form = said
     return [_as_numbers(parts, name) for name in found], form
 
 

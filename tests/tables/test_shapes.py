@@ -14,6 +14,7 @@ from helpers.problems import refused
 # Two frames with three boxes, px, in an image of 200 x 100.
 BOXES = np.array([[10.0, 20, 30, 40], [100, 10, 20, 20], [0, 0, 50, 25]])
 KEY = {"sequence": 1, "frame": [1, 1, 2]}
+EACH_KEY = {"sequence": [1, 1, 1], "frame": [1, 1, 2]}  # for those that repeat no value
 EXPECTED = pd.DataFrame(KEY | dict(zip("xywh", BOXES.T, strict=True)) | {"category": ["car", "bus", "car"]})
 SIZE = (200, 100)
 
@@ -30,6 +31,10 @@ def columns(names: list[str], values: np.ndarray, **others: Any) -> pd.DataFrame
 
 def lists(name: str, values: np.ndarray, **others: Any) -> pd.DataFrame:
     return pd.DataFrame(KEY | {name: values.tolist()} | others)
+
+
+def dicts(names: list[str], values: np.ndarray) -> list[dict[str, float]]:
+    return [dict(zip(names, row, strict=True)) for row in values.tolist()]
 
 
 # The shape, and the arguments of tidy() that it takes.
@@ -59,7 +64,7 @@ SHAPES: dict[str, tuple[Any, dict[str, Any]]] = {
             KEY
             | {
                 "class": CLASSES,
-                "box": [dict(zip(["x1", "y1", "x2", "y2"], row, strict=True)) for row in XYXY.tolist()],
+                "box": dicts(["x1", "y1", "x2", "y2"], XYXY),
             }
         ),
         {},
@@ -122,6 +127,20 @@ SHAPES: dict[str, tuple[Any, dict[str, Any]]] = {
     ),
     "polars with lists": (pl.DataFrame(lists("tlwh", BOXES, cls=CLASSES)), {}),
     "pyarrow with lists": (pa.Table.from_pandas(lists("xyxy", XYXY, cls=CLASSES)), {}),
+    "polars with structs": (pl.DataFrame(KEY | {"box": dicts(list("xywh"), BOXES), "cls": CLASSES}), {}),
+    "polars with structs of corners": (
+        pl.DataFrame(KEY | {"bbox": dicts(["xmin", "ymin", "xmax", "ymax"], XYXY), "cls": CLASSES}),
+        {"box": "bbox"},
+    ),
+    "pyarrow with structs": (pa.table(EACH_KEY | {"box": dicts(["x1", "y1", "x2", "y2"], XYXY), "cls": CLASSES}), {}),
+    "pandas with structs of Arrow": (
+        pa.table(EACH_KEY | {"box": dicts(list("xywh"), BOXES), "cls": CLASSES}).to_pandas(types_mapper=pd.ArrowDtype),
+        {},
+    ),
+    "dicts of centres": (
+        pd.DataFrame(KEY | {"box": dicts(["x", "y", "width", "height"], CXCYWH), "cls": CLASSES}),
+        {"box": "box", "box_format": "cxcywh"},
+    ),
     "tidy already": (EXPECTED, {}),
 }
 
@@ -342,6 +361,24 @@ def test_dicts_of_any_keys_that_are_boxes() -> None:
     assert sf.tidy(one(box={"x": 1, "y": 2, "w": 3, "h": 4})).iloc[0][list("xywh")].tolist() == [1, 2, 3, 4]
     with refused(("tidy: table", "column box: dicts are needed", "row 1")):
         sf.tidy(pd.DataFrame(KEY | {"box": [{"x": 1, "y": 2, "w": 3, "h": 4}, None, None]}), box="box")
+
+
+def test_structs_that_are_no_boxes() -> None:
+    whole, part = {"x": 1.0, "y": 2.0, "w": 3.0, "h": 4.0}, {"x": 1.0, "y": 2.0, "w": 3.0, "h": None}
+    with refused(("tidy: table", "column box: dicts are needed, and there is None", "row 1")):
+        sf.tidy(pa.table(EACH_KEY | {"box": [whole, None, whole]}))
+    with refused(("tidy: table", "column box holds dicts of radius")):
+        sf.tidy(pl.DataFrame(KEY | {"box": [{"radius": 1.0}] * 3}), box="box")
+    with refused(("tidy: table", "column w", "numbers are needed")):
+        sf.tidy(pl.DataFrame(KEY | {"box": [whole | {"w": "wide"}] * 3}))
+    lacking = sf.tidy(pa.table(EACH_KEY | {"box": [whole, part, whole]}))
+    with refused(("truth", "column h")):
+        sf.match(lacking, lacking)
+
+
+def test_structs_without_rows() -> None:
+    table = pl.DataFrame(KEY | {"box": dicts(list("xywh"), BOXES)})
+    assert sf.tidy(table[:0]).columns == ["sequence", "frame", *"xywh"]
 
 
 @pytest.mark.parametrize(
