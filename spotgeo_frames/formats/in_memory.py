@@ -16,8 +16,9 @@ from ..tables import Annotations, Table, TableKind, checks, schema, table_kinds
 from .class_names import Names, categories, class_names, without_name
 from .documents import MOST_PROBLEMS
 
-# Columns of objects by the name of the values in torchvision's dicts.
+# Columns of objects by the name of the values in torchvision's dicts, and in the data of supervision's Detections.
 OF_TARGETS = {"area": "area", "iscrowd": "crowd"}
+OF_DATA = OF_TARGETS | {"ignore": "ignore"}
 
 # What messages call columns.
 CALLED = {"score": "scores", "object": "identities of tracks"}
@@ -97,7 +98,8 @@ def from_supervision(
     ----------
     detections
         A list of `Detections`: `xyxy` (N, 4), corners in px; where they are not None also `confidence`, `class_id` and
-        `tracker_id`, each (N,), and `data["class_name"]`. Masks are not read.
+        `tracker_id`, each (N,), and in `data`, if there are such, `class_name`, `area` (px²), `iscrowd` and `ignore`,
+        which supervision's own mean average precision takes, too. Masks are not read.
     frames
         A table of frames, a row for each image in the order of the list; by default image number i, from 1, is frame 1
         of the sequence i, since images are independent of each other. Tracks need it: of a video, give its name and the
@@ -112,7 +114,7 @@ def from_supervision(
     Returns
     -------
     Annotations: `sequence`, `frame`, `object` (the tracker's identity, or numbers from 1 within a frame), `x`, `y` (top
-    left), `w`, `h` (px), `score` and `category` if there are such, and the frames.
+    left), `w`, `h` (px), `score`, `area`, `crowd`, `ignore` and `category` if there are such, and the frames.
 
     Raises
     ------
@@ -170,15 +172,16 @@ def _torchvision_image(item: Any, place: str) -> Image:
         raise InputError(f"{place} has no {' and no '.join(lacking)}")
     _check_form(item["boxes"], f"{place}['boxes']")
     corners = _corners(item["boxes"], f"{place}['boxes']")
-    given = {"scores": "score"} | OF_TARGETS
-    columns = {
-        column: _of_rows(item[name], len(corners), f"{place}['{name}']")
-        for name, column in given.items()
-        if name in item
-    }
-    if "crowd" in columns:
-        columns["crowd"] = columns["crowd"] != 0
+    columns = _columns(item, {"scores": "score"} | OF_TARGETS, len(corners), place)
     return Image(corners, _classes(item["labels"], len(corners), f"{place}['labels']"), columns)
+
+
+def _columns(given: Mapping[str, Any], names: Mapping[str, str], n_rows: int, place: str) -> dict[str, np.ndarray]:
+    """The columns (N,) that a mapping has under these names, by the names of columns; marks are true or false."""
+    columns = {
+        column: _of_rows(given[name], n_rows, f"{place}['{name}']") for name, column in names.items() if name in given
+    }
+    return columns | {name: columns[name] != 0 for name in ("crowd", "ignore") if name in columns}
 
 
 def _check_form(boxes: Any, place: str) -> None:
@@ -200,8 +203,10 @@ def _supervision_image(item: Any, place: str) -> Image:
         columns["score"] = _of_rows(item.confidence, n_rows, f"{place}.confidence")
     if getattr(item, "tracker_id", None) is not None and n_rows:
         columns["object"] = _identities(item.tracker_id, n_rows, f"{place}.tracker_id")
+    data = getattr(item, "data", None) or {}
+    columns |= _columns(data, OF_DATA, n_rows, f"{place}.data")
     class_id = getattr(item, "class_id", None)
-    names = (getattr(item, "data", None) or {}).get(CLASS_NAME)
+    names = data.get(CLASS_NAME)
     return Image(
         corners,
         None if class_id is None else _classes(class_id, n_rows, f"{place}.class_id"),
