@@ -292,7 +292,9 @@ def _tell(found: Mapping[str, str], box: Sequence[str], box_format: str) -> None
         print(text if text.isprintable() else repr(text))
 
 
-def _with_boxes(given: pd.DataFrame, renamed: pd.DataFrame, numbers: Sequence[str], box_format: str) -> pd.DataFrame:
+def _with_boxes(
+    given: pd.DataFrame, renamed: pd.DataFrame, numbers: Sequence[str], box_format: BoxFormat
+) -> pd.DataFrame:
     """The table with the columns of boxes in place of the first that had their numbers."""
     if len(numbers) == 1 and holds_dicts(given[numbers[0]]):
         columns, box_format = _of_dicts(given, numbers[0], box_format)
@@ -311,7 +313,7 @@ def _with_boxes(given: pd.DataFrame, renamed: pd.DataFrame, numbers: Sequence[st
     return renamed.drop(columns=[*numbers]).assign(**made)[order]
 
 
-def _of_dicts(given: pd.DataFrame, column: str, said: str) -> tuple[Sequence[Any], str]:
+def _of_dicts(given: pd.DataFrame, column: str, said: BoxFormat) -> tuple[Sequence[Any], BoxFormat]:
     """The numbers of a column of dicts with their format, which the keys tell; x, y, w and h may be of the one `said`.
 
     Raises InputError if they are no boxes.
