@@ -2,8 +2,8 @@
 
 A page shows an answer in a block marked `text`, right after the block marked `python` or `sh` that gives it. Python's
 answer is what it prints, then the value of its last line, as a notebook would show it. All Python of a page runs from
-top to bottom, in a temporary folder where `data/` is at hand. Left out are blocks that import what is not installed,
-such as an experiment tracker, and commands that have no answer.
+top to bottom, in a temporary folder where `data/` is at hand. Left out are blocks that import what cannot be imported
+here, such as an experiment tracker, those that use what such blocks define, and commands that have no answer.
 `tests/test_pages.py` fails where an answer on a page is no longer what the code gives.
 """
 
@@ -17,7 +17,6 @@ import subprocess
 import sys
 import tempfile
 import warnings
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -47,10 +46,16 @@ def code_of(page: Path) -> list[str]:
 def with_answers(text: str) -> str:
     """A page with every answer as the code gives it now; it runs in the working directory."""
     names: dict[str, Any] = {}
+    unknown: set[str] = set()  # what the blocks that are left out define
 
     def answered(block: re.Match[str]) -> str:
         language, code, answer = block.groups()
-        if language == "python" and can_be_imported(code):
+        if language == "python":
+            defined, used = names_of(code)
+            if used & unknown or not can_be_imported(code):
+                unknown.update(defined)
+                return block[0]
+            unknown.difference_update(defined)
             now = answer_of_python(code, names)
         elif language == "sh" and answer is not None:
             now = answer_of_commands(code)
@@ -64,11 +69,32 @@ def with_answers(text: str) -> str:
 
 
 def can_be_imported(code: str) -> bool:
-    """Whether everything that the code imports is installed."""
+    """Whether everything that the code imports of other packages is installed and works here.
+
+    torchmetrics without torchvision has no average precision, and FiftyOne needs its database.
+    """
+    nodes = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Import | ast.ImportFrom)]
+    of_others = [node for node in nodes if "spotgeo_frames" not in ast.unparse(node)]
+    try:
+        exec(compile(ast.Module(of_others, []), "page", "exec"), {})
+        if any("fiftyone" in ast.unparse(node) for node in of_others):
+            sys.modules["fiftyone"].list_datasets()
+    except Exception as error:
+        print(f"left out: {type(error).__name__}: {error}", file=sys.stderr)
+        return False
+    return True
+
+
+def names_of(code: str) -> tuple[set[str], set[str]]:
+    """The names that the code defines, and those that it uses of others."""
     nodes = [*ast.walk(ast.parse(code))]
-    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
-    names += [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module]
-    return all(find_spec(name.partition(".")[0]) for name in names)
+    defined = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    defined |= {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    for node in nodes:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            defined |= {alias.asname or alias.name.partition(".")[0] for alias in node.names}
+    used = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    return defined, used - defined
 
 
 def answer_of_python(code: str, names: dict[str, Any]) -> str:

@@ -154,6 +154,14 @@ def test_the_answers_on_a_page_are_those_of_its_code(page: str, at_the_data: Pat
     plt.close("all")
 
 
+def test_blocks_that_need_what_is_missing_are_left_out(at_the_data: Path) -> None:
+    """So are those that use what such a block defines, until another block defines it."""
+    blocks = ["import no_such_package\nvalue = 1", "value + 1", "value = 5", "value + 1"]
+    page = "\n\n".join(f"```python\n{code}\n```\n\n```text\n```" for code in blocks)
+    expected = page.removesuffix("```text\n```") + "```text\n6\n```"
+    assert answers.with_answers(page) == expected
+
+
 @pytest.mark.filterwarnings("ignore:detection_limit:UserWarning")
 @pytest.mark.parametrize("kind", ["polars", "pyarrow"])
 @pytest.mark.parametrize("page", list(INSTEAD))

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..formats import BENCHMARKS, Layout, Needed, read_sides, sequence_layout
+from ..formats import BENCHMARKS, Layout, Needed, is_table, read_sides, sequence_layout
 from ..geometries import Measure
 from ..matching import FrameRule, MatchOptions, match_options, options_with_tracks
 from ..support import InputError, addresses
@@ -70,6 +70,10 @@ def with_how(given: Mapping[str, Any]) -> dict[str, Any]:
             raise WrongUsage("--columns: a --dataset is read in parts, with the columns that it has; leave it out")
         if layout is not None:
             raise WrongUsage(f"--columns: is for tables, and {given['truth']} is a folder of files; leave it out")
+        if not any(is_table(path) for path in _paths_of(given)):
+            raise WrongUsage(
+                f"--columns: is for tables, and {given['truth']} is none, nor are the others; leave it out"
+            )
     if layout == "posetrack" and any(word is not None for word in options):
         raise WrongUsage("poses are measured in head sizes; leave out --tau and --similarity")
     frames: FrameRule = "labelled" if given["labelled"] else "truth"
@@ -77,6 +81,14 @@ def with_how(given: Mapping[str, Any]) -> dict[str, Any]:
     if masks and options.similarity not in (None, "iou", "boundary_iou"):
         raise WrongUsage("--masks: masks are compared by --similarity iou or boundary_iou; leave out one of them")
     return others | {"how": How(options, tracks, layout, benchmark, frames, needed_columns(given), masks)}
+
+
+def _paths_of(given: Mapping[str, Any]) -> list[str | Path]:
+    """The paths of the tables and other files that a command with these arguments reads."""
+    values = [value for of in given.values() for value in (of if isinstance(of, list) else [of])]
+    paths = [value.path for value in values if isinstance(value, Submission)]
+    others = (given.get(name) for name in ("truth", "submission", "frames"))
+    return [*paths, *(path for path in others if isinstance(path, str | Path))]
 
 
 def needed_columns(given: Mapping[str, Any]) -> Needed:

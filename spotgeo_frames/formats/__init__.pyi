@@ -1,5 +1,6 @@
 from .any_file import Layout as Layout
 from .any_file import Needed as Needed
+from .any_file import is_table as is_table
 from .any_file import known_format as known_format
 from .any_file import read as read
 from .any_file import read_annotations as read_annotations

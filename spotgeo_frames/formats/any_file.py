@@ -8,6 +8,7 @@ and returns a table of objects, or Annotations.
 from __future__ import annotations
 
 import os
+import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
@@ -122,8 +123,8 @@ class Needed(NamedTuple):
     """What is needed of tables besides the columns that play a part in an evaluation.
 
     `named` are the columns that the caller asks for, by their names in a match table, and `carried` says whether the
-    others will be shown or kept. `tidy` are arguments of that function for tables of objects in other words; empty for
-    tables that have the names of this package.
+    others will be shown or kept. `tidy` are arguments of that function for tables in other words, of which tables of
+    frames need two; empty for tables that have the names of this package.
     """
 
     named: Collection[str]
@@ -256,8 +257,20 @@ def _read_side(
     elif is_competition_file(path):
         read = spotgeo_columns(path)
     else:
-        read = side_columns(_read_table(path, side, needed))
+        return _with_frames(side_columns(_read_table(path, side, needed)), frames, needed)
+    _tell_of_words(path, needed)
     return _with_frames(read, frames, needed)
+
+
+def is_table(path: str | Path) -> bool:
+    """Whether a path is read as a table, whose columns may have other names."""
+    return known_format(path) is None and not _is_cvat(path) and not is_competition_file(path)
+
+
+def _tell_of_words(path: str | Path, needed: Needed | None) -> None:
+    """Says on standard error that a file has no columns that could have other names, where some are given."""
+    if needed is not None and needed.tidy:
+        print(f"{addresses.shown(path)}: is no table, so --columns plays no part in it", file=sys.stderr)
 
 
 def _ending(path: str | Path) -> str:
@@ -279,6 +292,7 @@ def _read_table(path: str | Path, side: str, needed: Needed | None) -> Annotatio
     if ending and ending not in TABLES:
         read = read_by_package(path, ending)
         if read is not None:
+            _tell_of_words(path, needed)
             return read
     from .objects import read_needed
 

@@ -88,8 +88,8 @@ def read_fiftyone(
         A dataset or a view of FiftyOne, or the folder (or .zip of it) to which a dataset was exported as
         `fiftyone.types.FiftyOneDataset`; a path, or an address such as s3://bucket/export.
     field
-        The field with the detections, such as "ground_truth"; of videos, that of their frames. By default the only one
-        there is.
+        The field with the detections, such as "ground_truth"; of videos, that of their frames, with or without
+        "frames." before it. By default the only one there is.
     table
         The kind of the tables: "pandas", "polars" or "pyarrow".
     storage_options, filesystem
@@ -257,6 +257,8 @@ def _field(samples: Sequence[_Sample], field: str | None, name: str) -> str:
         if isinstance(value, Mapping) and str(value.get("_cls")) in LISTS
     )
     known = ", ".join(there) or "none"
+    if field is not None and field not in there and any(sample.frames is not None for sample in samples):
+        field = field.removeprefix("frames.")  # FiftyOne's name of what the frames of videos have
     if field is not None:
         if samples and there and field not in there:
             raise InputError(f"{name}: no field {field!r} has detections; there are {known}")

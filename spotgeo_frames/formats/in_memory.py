@@ -18,8 +18,9 @@ from .class_names import Names, categories, class_names, without_name
 from .documents import MOST_PROBLEMS
 from .rectangles import smallest_rectangles
 
-# Columns of objects by the name of the values in torchvision's dicts.
+# Columns of objects by the name of the values in torchvision's dicts, and in the data of supervision's Detections.
 OF_TARGETS = {"area": "area", "iscrowd": "crowd"}
+OF_DATA = OF_TARGETS | {"ignore": "ignore"}
 
 # What messages call columns.
 CALLED = {"score": "scores", "object": "identities of tracks"}
@@ -106,8 +107,9 @@ def from_supervision(
     ----------
     detections
         A list of `Detections`: `xyxy` (N, 4), corners in px; where they are not None also `confidence`, `class_id` and
-        `tracker_id`, each (N,), and `data["class_name"]`. Boxes are turned where `data["xyxyxyxy"]` (N, 4, 2) has four
-        corners, px, as that of Ultralytics' obb models. Masks are not read.
+        `tracker_id`, each (N,), and in `data`, if there are such, `class_name`, `area` (px²), `iscrowd` and `ignore`,
+        which supervision's own mean average precision takes, too. Boxes are turned where `data["xyxyxyxy"]` (N, 4, 2)
+        has four corners, px, as that of Ultralytics' obb models. Masks are not read.
     frames
         A table of frames, a row for each image in the order of the list; by default image number i, from 1, is frame 1
         of the sequence i, since images are independent of each other. Tracks need it: of a video, give its name and the
@@ -122,8 +124,8 @@ def from_supervision(
     Returns
     -------
     Annotations: `sequence`, `frame`, `object` (the tracker's identity, or numbers from 1 within a frame), `x`, `y` (top
-    left), `w`, `h` (px), or `cx`, `cy`, `w`, `h`, `angle` (degrees) of turned boxes, `score` and `category` if there
-    are such, and the frames.
+    left), `w`, `h` (px), or `cx`, `cy`, `w`, `h`, `angle` (degrees) of turned boxes, `score`, `area`, `crowd`, `ignore`
+    and `category` if there are such, and the frames.
 
     Raises
     ------
@@ -182,15 +184,16 @@ def _torchvision_image(item: Any, place: str) -> Image:
         raise InputError(f"{place} has no {' and no '.join(lacking)}")
     _check_form(item["boxes"], f"{place}['boxes']")
     corners = _corners(item["boxes"], f"{place}['boxes']")
-    given = {"scores": "score"} | OF_TARGETS
-    columns = {
-        column: _of_rows(item[name], len(corners), f"{place}['{name}']")
-        for name, column in given.items()
-        if name in item
-    }
-    if "crowd" in columns:
-        columns["crowd"] = columns["crowd"] != 0
+    columns = _columns(item, {"scores": "score"} | OF_TARGETS, len(corners), place)
     return Image(corners, _classes(item["labels"], len(corners), f"{place}['labels']"), columns)
+
+
+def _columns(given: Mapping[str, Any], names: Mapping[str, str], n_rows: int, place: str) -> dict[str, np.ndarray]:
+    """The columns (N,) that a mapping has under these names, by the names of columns; marks are true or false."""
+    columns = {
+        column: _of_rows(given[name], n_rows, f"{place}['{name}']") for name, column in names.items() if name in given
+    }
+    return columns | {name: columns[name] != 0 for name in ("crowd", "ignore") if name in columns}
 
 
 def _check_form(boxes: Any, place: str) -> None:
@@ -212,8 +215,9 @@ def _supervision_image(item: Any, place: str) -> Image:
         columns["score"] = _of_rows(item.confidence, n_rows, f"{place}.confidence")
     if getattr(item, "tracker_id", None) is not None and n_rows:
         columns["object"] = _identities(item.tracker_id, n_rows, f"{place}.tracker_id")
-    class_id = getattr(item, "class_id", None)
     data = getattr(item, "data", None) or {}
+    columns |= _columns(data, OF_DATA, n_rows, f"{place}.data")
+    class_id = getattr(item, "class_id", None)
     names, turned = data.get(CLASS_NAME), data.get(TURNED)
     return Image(
         corners,

@@ -62,8 +62,8 @@ def write_coco_results(
 
     Raises
     ------
-    InputError: the table is not right or has no boxes, scores or categories, it has joints, a sequence has several
-        frames, a category or an image is not known, or nothing can be written there.
+    InputError: the table is not right or has no boxes, scores or categories, it has joints, crowds or ignored boxes, a
+        sequence has several frames, a category or an image is not known, or nothing can be written there.
 
     Examples
     --------
@@ -79,6 +79,9 @@ def write_coco_results(
     objects, _ = _boxes(predictions, "COCO's results")
     checks.check_scores(objects, "annotations", "write_coco_results")
     _check_one_frame(objects, "an image of COCO")
+    is_crowd, is_ignored = marks(objects)
+    problems = untold(objects, is_crowd, "crowd", "a crowd, which COCO's results cannot tell; leave them out")
+    check_none(problems + untold(objects, is_ignored, "ignore", "ignored, which they cannot tell; leave them out"))
     if truth_path is not None and categories is not None:
         raise InputError("write_coco_results: truth_path tells the categories; leave out categories")
     sequences = objects["sequence"].tolist()

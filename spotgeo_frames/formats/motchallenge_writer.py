@@ -25,8 +25,8 @@ def write_motchallenge(annotations: Annotations | Table, folder: str | Path, *, 
     an archive of SEQUENCE.txt for both. Every sequence of the frames table has a file, be it empty. Floats are written
     as short as they can be to be read back as they are.
 
-    Raises InputError where the table is not right, frames are below 1, identities are missing or no integers, truth
-    is marked as a crowd or ignored, a sequence's name cannot be that of a file, or nothing can be written there.
+    Raises InputError where the table is not right, frames are below 1, identities are missing or no integers, objects
+    are crowds or ignored, a sequence's name cannot be that of a file, or nothing can be written there.
 
     Examples
     --------
@@ -59,12 +59,7 @@ def write_motchallenge(annotations: Annotations | Table, folder: str | Path, *, 
     elif objects["object"].abs().max() >= schema.LARGEST_EXACT_INTEGER:
         problems.append("annotations: column object: some are not below 2**53; number them otherwise")
     problems += _unwritable(objects, ["considered", "class_id", "visibility"] if truth else ["score"])
-    if truth:
-        is_crowd, is_ignored = marks(objects)
-        instead = f"class_id {CLASSES['distractor']} (distractor) instead of the mark"
-        remedy = f"which a gt.txt cannot tell; leave them out, or give them {instead}"
-        problems += untold(objects, is_crowd, "crowd", f"a crowd, {remedy}")
-        problems += untold(objects, is_ignored, "ignore", f"ignored, {remedy}")
+    problems += _unmarkable(objects, truth)
     check_none(problems)
     table = _fields(objects, truth)
     rows = table.groupby(objects["sequence"].astype(pandas_tables.TEXT), sort=False).indices
@@ -79,6 +74,15 @@ def write_motchallenge(annotations: Annotations | Table, folder: str | Path, *, 
             for name, end in last["max"].items()
         }
     writing.write_files(files, folder)
+
+
+def _unmarkable(objects: pd.DataFrame, truth: bool) -> list[str]:
+    """The problems of objects that do not count, which no line can tell."""
+    is_crowd, is_ignored = marks(objects)
+    instead = f", or give them class_id {CLASSES['distractor']} (distractor) instead of the mark" if truth else ""
+    remedy = f"which a {'gt.txt' if truth else 'file of a tracker'} cannot tell; leave them out{instead}"
+    problems = untold(objects, is_crowd, "crowd", f"a crowd, {remedy}")
+    return problems + untold(objects, is_ignored, "ignore", f"ignored, {remedy}")
 
 
 def _unwritable(objects: pd.DataFrame, columns: Sequence[str]) -> list[str]:

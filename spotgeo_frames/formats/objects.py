@@ -139,6 +139,8 @@ def _checked(
         table = _read(copy.path, keep_types, needed)
         if needed is not None and needed.tidy and side in OF_OTHER_SIDE:
             table = _tidied(table, needed.tidy, str(copy.path), OF_OTHER_SIDE[side])
+        elif needed is not None and needed.tidy:
+            table = _tidied_frames(table, needed.tidy, str(copy.path))
         table = check(table, str(copy.path))
         provenance.note_source(table, copy.name, state)
     return table
@@ -168,6 +170,18 @@ def _tidied(table: pd.DataFrame, arguments: Mapping[str, Any], name: str, option
             return tidy(table, **fitting)
     except InputError as error:
         raise InputError([problem.replace("tidy: table", name) for problem in error.problems]) from None
+
+
+def _tidied_frames(table: pd.DataFrame, arguments: Mapping[str, Any], name: str) -> pd.DataFrame:
+    """A table of frames in other words: its `sequence` and `frame` get their names, and all else keeps its own.
+
+    Raises InputError as `_tidied` does.
+    """
+    words = {column: arguments[column] for column in schema.FRAME_KEY if column in arguments}
+    usual = [found for column in schema.FRAME_KEY for found in other_words.in_other_words(column, table.columns)]
+    keys = [column for column in table.columns if column in (*schema.FRAME_KEY, *words.values(), *usual)]
+    tidied = _tidied(table[keys], words, name, ())
+    return table.rename(columns=dict(zip(keys, tidied.columns, strict=True)))
 
 
 def _read(path: Path, keep_types: bool, needed: Needed | None) -> pd.DataFrame:

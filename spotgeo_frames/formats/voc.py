@@ -184,6 +184,10 @@ def read_voc(
     `pose` (text), but for `rotation`, which CVAT writes and has to be 0. The frames are the images, with `width`,
     `height` (px) and `file_name` if the files tell.
 
+    The challenge's own files count pixels from 1, and most detectors have the left edge of the first pixel at 0. To
+    compare these, subtract 1 from `x` and `y`, as Detectron2 and supervision do when they read such files. Nothing is
+    subtracted here: a file does not tell how it counts, and results in the challenge's own form count as it does.
+
     Raises
     ------
     InputError: there are no files, one is no whole XML or is of another form, an object has no name or is no upright

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..support import InputError, Place, Storage, check_memory, first_line, reading, stores, work
-from ..tables import key_values, schema
+from ..tables import key_values, other_words, schema
 from .files import FIRST, KEPT_OF_STORE, LAST, File, Footer, Gap, OpenedFiles, RowGroup, footer_digest
 from .listing import files_of
 
@@ -266,7 +266,8 @@ def _judged(files: Sequence[File], footers: Sequence[_Footer], required: Sequenc
         for name in [] if problems else _needed(required, footer.schema.names):
             if name not in footer.schema.names:
                 there = ", ".join(footer.schema.names) or "none"
-                problems.append(f"{file.place.name}: column {name} is missing; there are {there}")
+                why = other_words.way_out(f"there are {there}", footer.schema.names)
+                problems.append(f"{file.place.name}: column {name} is missing; {why}")
                 continue
             kind = footer.schema.field(name).type
             wanted = _kind_of(name) or _wanted(common[name][0][0] if common.get(name) else "")

@@ -90,8 +90,8 @@ def tidy(
         The name that this column has in the table.
     box
         Where the boxes are: the names of the columns of their numbers, in the order that `box_format` has them, or the
-        name of one column of lists. They are replaced by `x`, `y` (the top left corner), `w` and `h`, in their units;
-        boxes with an angle by `cx`, `cy`, `w`, `h` and `angle`.
+        name of one column of lists, or of dicts or structs whose keys have such names. They are replaced by `x`, `y`
+        (the top left corner), `w` and `h`, in their units; boxes with an angle by `cx`, `cy`, `w`, `h` and `angle`.
     box_format
         "xywh": left, top, width, height; "xyxy": left, top, right, bottom, where width is right - left; "cxcywh": the
         centre, then width and height; "cxcywha": the same and an angle in degrees, from the x axis towards the y axis;
@@ -316,7 +316,9 @@ def _tell(found: Mapping[str, str], box: Sequence[str], box_format: str) -> None
         print(text if text.isprintable() else repr(text))
 
 
-def _with_boxes(given: pd.DataFrame, renamed: pd.DataFrame, numbers: Sequence[str], box_format: str) -> pd.DataFrame:
+def _with_boxes(
+    given: pd.DataFrame, renamed: pd.DataFrame, numbers: Sequence[str], box_format: BoxFormat
+) -> pd.DataFrame:
     """The table with the columns of boxes in place of the first that had their numbers."""
     if len(numbers) == 1 and holds_dicts(given[numbers[0]]):
         columns, box_format = _of_dicts(given, numbers[0], box_format)
@@ -335,7 +337,7 @@ def _with_boxes(given: pd.DataFrame, renamed: pd.DataFrame, numbers: Sequence[st
     return renamed.drop(columns=[*numbers]).assign(**made)[order]
 
 
-def _of_dicts(given: pd.DataFrame, column: str, said: str) -> tuple[Sequence[Any], str]:
+def _of_dicts(given: pd.DataFrame, column: str, said: BoxFormat) -> tuple[Sequence[Any], BoxFormat]:
     """The numbers of a column of dicts with their format, which the keys tell; x, y, w and h may be of the one `said`.
 
     Raises InputError if they are no boxes.

@@ -6,7 +6,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from helpers.commands import run_here
+from helpers.commands import run_here, run_process
+from helpers.reference import PROJECT
 
 BOXES = pd.DataFrame(
     {
@@ -70,6 +71,73 @@ def test_predictions_need_no_names_of_objects(files: tuple[Path, Path]) -> None:
     BOXES.drop(columns="what").to_parquet(files[1])
     done = run_here("score", *files, "--columns", "object=what", "--json")
     assert json.loads(done.out)["tp"] == 3
+
+
+FRAMES = pd.DataFrame(
+    {"video": "a", "image_id": [1, 2, 3], "label": ["wet", "dry", "dry"], "x": 5, "y": 6, "width": 640, "height": 480}
+)
+
+
+@pytest.mark.parametrize(
+    ("frames", "words"),
+    [
+        (FRAMES, "frame=image_id"),
+        (FRAMES, "sequence=video,frame=image_id,category=label"),
+        (FRAMES, "score=confidence"),  # the usual names are found
+        (FRAMES.rename(columns={"video": "sequence", "image_id": "frame"}), "sequence=video,frame=image_id"),
+    ],
+)
+def test_frames_in_other_words(frames: pd.DataFrame, words: str, files: tuple[Path, Path], tmp_path: Path) -> None:
+    """Only their sequence and frame are renamed: what else a frame has is its own."""
+    path = tmp_path / "frames.csv"
+    frames.to_csv(path, index=False)
+    done = run_process("score", *files, "--frames", path, "--columns", words, "--by", "frame_label", "--json")
+    assert done.status == 0, done.err
+    answer = json.loads(done.out)
+    assert (answer["tp"], answer["n_frames"]) == (3, 3)
+    assert [(row["value"], row["n_frames"]) for row in answer["by"]["frame_label"]] == [("dry", 2), ("wet", 1)]
+
+
+@pytest.mark.parametrize(
+    ("frames", "said"),
+    [
+        (FRAMES.rename(columns={"image_id": "number"}), "frames.csv: column image_id is missing"),
+        (FRAMES.assign(video_id="b"), "columns video and video_id may both be sequence"),
+        (FRAMES.assign(frame=7), "frames.csv: column image_id is to be frame, and there is a column frame already"),
+    ],
+)
+def test_frames_that_cannot_be_told(frames: pd.DataFrame, said: str, files: tuple[Path, Path], tmp_path: Path) -> None:
+    frames.to_csv(tmp_path / "frames.csv", index=False)
+    done = run_here("score", *files, "--frames", tmp_path / "frames.csv", "--columns", "frame=image_id", "--json")
+    assert done.status == 1
+    assert said in done.err
+
+
+def test_files_that_are_no_tables_keep_their_names(tmp_path: Path) -> None:
+    truth = PROJECT / "data" / "sample" / "truth.json"
+    found = pd.read_parquet(PROJECT / "data" / "sample" / "eager.parquet").rename(columns={"frame": "image_id"})
+    found.to_parquet(tmp_path / "found.parquet")
+    done = run_process("score", truth, tmp_path / "found.parquet", "--columns", "frame=image_id", "--json")
+    assert done.status == 0
+    assert "truth.json: is no table, so --columns plays no part in it" in done.err
+    expected = run_here("score", truth, PROJECT / "data" / "sample" / "eager.json", "--json")
+    assert json.loads(done.out) == json.loads(expected.out)
+
+
+@pytest.mark.parametrize(
+    ("folder", "names", "words"),
+    [
+        ("sample", ["truth.json", "eager.json"], ["--columns", "frame=image_id"]),
+        ("sample", ["truth.json", "eager.json"], ["--columns", "box=bbox", "--box-format", "xyxy"]),
+        ("coco", ["annotations.json", "precise.json"], ["--similarity", "iou", "--columns", "frame=image_id"]),
+    ],
+)
+def test_words_that_no_file_can_take_are_wrong_usage(folder: str, names: list[str], words: list[str]) -> None:
+    done = run_process("score", *(PROJECT / "data" / folder / name for name in names), *words)
+    assert done.status == 2
+    assert f"--columns: is for tables, and {PROJECT / 'data' / folder / names[0]} is none" in done.err
+    done = run_here("compare", *(PROJECT / "data" / folder / name for name in [*names, names[1]]), *words)
+    assert done.status == 2
 
 
 def test_without_the_option_the_columns_are_refused(files: tuple[Path, Path]) -> None:

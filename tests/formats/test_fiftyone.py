@@ -127,6 +127,7 @@ def test_videos(tmp_path: Path) -> None:
     opened = own | {"media_type": "video", "frames": {str(one["frame_number"]): one for one in frames}}
     for source in (exported(tmp_path / "a", own, frames=frames), Dataset(opened)):
         read = sf.read_fiftyone(source)
+        assert sf.read_fiftyone(source, "frames.found").objects.equals(read.objects)  # as FiftyOne calls it
         assert read.objects[["sequence", "frame", "object"]].to_numpy().tolist() == [
             ["v", 1, 5],
             ["v", 1, 4],

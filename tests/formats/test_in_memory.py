@@ -85,6 +85,17 @@ def test_turned_boxes_of_supervision() -> None:
     assert sf.summarize(sf.match(read, read)).loc[0, "tp"] == 2
 
 
+def test_detections_of_supervision_have_areas_crowds_and_ignored_ones() -> None:
+    """Its mean average precision reads these from `data`, so they count here, too."""
+    told = detections(data={"area": np.array([200, 25]), "iscrowd": np.array([0, 1]), "ignore": [1, 0]})
+    truth = sf.from_supervision([told])
+    assert truth.objects["area"].tolist() == [200.0, 25.0]
+    assert truth.objects["crowd"].tolist() == [False, True]
+    assert truth.objects["ignore"].tolist() == [True, False]
+    with refused(("from_supervision: detections[0].data['iscrowd']", "shape (1,)")):
+        sf.from_supervision([detections(data={"iscrowd": np.array([1])})])
+
+
 def test_nothing_at_all() -> None:
     for read in (sf.from_torchvision([]), sf.from_supervision([])):
         assert len(read.objects) == 0

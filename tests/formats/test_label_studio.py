@@ -202,3 +202,21 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
     with refused(str(tmp_path / "no.json")):
         sf.read_label_studio(tmp_path / "no.json")
     assert len(sf.read_label_studio(written(tmp_path / "a.json", [])).objects) == 0
+
+
+def test_boxes_are_those_of_label_studios_own_converter(tmp_path: Path) -> None:
+    converter = pytest.importorskip("label_studio_sdk.converter", reason="needs `pip install label-studio-sdk`")
+    boxes = [(10.3, 20.7, 50.1, 25.9), (0, 0, 100, 100), (33.3, 66.6, 11.1, 22.2)]
+    regions = [region(f"a{row}", ("Car", "Bus")[row % 2 :][:1], box) for row, box in enumerate(boxes)]
+    path = written(tmp_path / "a.json", [task(7, answer(*regions[:2])), task(3, answer(regions[2]))])
+    labels = "".join(f'<Label value="{name}"/>' for name in ("Car", "Bus"))
+    config = (
+        f'<Image name="image" value="$image"/><RectangleLabels name="label" toName="image">{labels}</RectangleLabels>'
+    )
+    made = converter.Converter(f"<View>{config}</View>", str(tmp_path))
+    made.convert_to_coco(str(path), str(tmp_path / "coco"), is_dir=False)
+    written_by_it = json.loads((tmp_path / "coco" / "result.json").read_text())
+    names = {one["id"]: one["name"] for one in written_by_it["categories"]}
+    ours = sf.read_label_studio(path).objects
+    assert ours[["x", "y", "w", "h"]].to_numpy().tolist() == [one["bbox"] for one in written_by_it["annotations"]]
+    assert ours["category"].tolist() == [names[one["category_id"]] for one in written_by_it["annotations"]]

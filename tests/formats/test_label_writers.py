@@ -197,8 +197,17 @@ def write_yolo(table: pd.DataFrame, folder: Path) -> None:
     sf.write_yolo(table, folder, image_size=(100, 100), videos=True)
 
 
-@pytest.mark.parametrize("write", [write_kitti, write_yolo])
-def test_marks_that_label_files_cannot_tell(tmp_path: Path, write: Callable[[pd.DataFrame, Path], None]) -> None:
+def write_coco_results(table: pd.DataFrame, folder: Path) -> None:
+    images = table.assign(sequence=np.where(table["frame"] == 1, "a", table["frame"].astype(str)), frame=1, score=0.5)
+    sf.write_coco_results(images, folder, categories={"car": 1, "bus": 2})
+
+
+def write_tracker(table: pd.DataFrame, folder: Path) -> None:
+    sf.write_motchallenge(table, folder)
+
+
+@pytest.mark.parametrize("write", [write_kitti, write_yolo, write_coco_results, write_tracker])
+def test_marks_that_files_cannot_tell(tmp_path: Path, write: Callable[[pd.DataFrame, Path], None]) -> None:
     some = [True, False, True]
     for mark in ("crowd", "ignore"):
         for values in (some, np.array(some, float), pd.array(some, "boolean"), np.array(some, object)):

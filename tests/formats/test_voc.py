@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from PIL import Image
 
 import spotgeo_frames as sf
 from helpers.commands import answer_here
@@ -246,3 +247,18 @@ def test_a_file_cut_anywhere_is_refused_by_its_name(tmp_path: Path, cut: int) ->
     with pytest.raises(sf.InputError) as caught:
         sf.read_voc(path)
     assert all(problem.startswith(str(path)) for problem in caught.value.problems)
+
+
+def test_boxes_are_those_of_supervision_one_pixel_on(tmp_path: Path) -> None:
+    """It reads the first pixel as 0, so its boxes are as large and begin one pixel earlier."""
+    sv = pytest.importorskip("supervision", reason="needs `pip install supervision`")
+    written(tmp_path / "marks" / "a.xml", entry(), entry((1, 1, 500, 375), "dog"))
+    (tmp_path / "images").mkdir()
+    Image.new("RGB", (500, 375)).save(tmp_path / "images" / "a.jpg")
+    dataset = sv.DetectionDataset.from_pascal_voc(str(tmp_path / "images"), str(tmp_path / "marks"))
+    [(_, detections)] = dataset.annotations.items()
+    theirs = sf.from_supervision([detections], names=dataset.classes).objects
+    ours = sf.read_voc(tmp_path / "marks").objects
+    assert (ours[["x", "y"]] - 1).to_numpy().tolist() == theirs[["x", "y"]].to_numpy().tolist()
+    assert ours[["w", "h"]].to_numpy().tolist() == theirs[["w", "h"]].to_numpy().tolist()
+    assert ours["category"].tolist() == theirs["category"].tolist()

@@ -509,3 +509,12 @@ def test_tracks_of_a_sequence_that_does_not_fit(tmp_path: Path, monkeypatch: pyt
         sf.track_dataset(*paths, similarity="point")
     monkeypatch.setattr(memory, "memory_at_hand", lambda: None)
     pd.testing.assert_frame_equal(sf.track_dataset(*paths, similarity="point"), expected, rtol=1e-12, atol=0)
+
+
+def test_columns_in_other_words_are_missing_with_the_way_out(tmp_path: Path) -> None:
+    path = tmp_path / "truth.parquet"
+    pd.DataFrame({"video": [1], "image_id": [1], "xmin": 1.0, "ymin": 1.0, "xmax": 2.0, "ymax": 2.0}).to_parquet(path)
+    call = 'tidy(table, sequence="video", frame="image_id", box=["xmin", "ymin", "xmax", "ymax"], box_format="xyxy")'
+    with pytest.raises(sf.InputError) as caught:
+        sf.score_dataset(path, path)
+    assert all(call in problem for problem in caught.value.problems)

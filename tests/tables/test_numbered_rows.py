@@ -4,11 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import polars as pl
 import pyarrow.parquet as pq
 import pytest
 
 import spotgeo_frames as sf
-from helpers.problems import refused
+from helpers.problems import refused, warned
 from helpers.scenes import objects
 
 NAMED = objects([(s, f, 10.0 * o, 5.0 * s) for s in (1, 2, 3) for f in (1, 2) for o in range(4)]).assign(w=4.0, h=4.0)
@@ -62,3 +63,39 @@ def test_what_follows_objects_refuses_numbers() -> None:
     accumulator.compute()
     with refused(told):
         sf.object_summary(accumulator.matches)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+@pytest.mark.parametrize("moved", [0.0, 3.0])
+def test_truths_in_another_order_are_other_truths_and_the_reason_is_told(kind: str, moved: float) -> None:
+    """Also where one truth has moved, and where the notes were lost (in polars, the places alone can tell)."""
+    other = BARE.assign(x=BARE["x"] + moved * (BARE.index == 0)).sample(frac=1, random_state=2)
+    sides = [side if kind == "pandas" else pl.DataFrame(side) for side in (BARE, other)]
+    tables = {"a": sf.match(sides[0], sides[0]), "b": sf.match(sides[1], sides[1])}
+    why = "where the truth has no column object, its rows are numbered within their frame and their order counts"
+    told = ["truths are in only one of", why] if kind == "pandas" or not moved else ["truths are in only one of"]
+    with refused(("compare", *told)):
+        sf.compare(tables)
+    with refused(("changes", *told)):
+        sf.changes(*tables.values(), similarity="iou", threshold=0.5)
+
+
+def test_named_truths_that_differ_are_not_called_numbered() -> None:
+    tables = {name: sf.match(side, side) for name, side in (("a", NAMED), ("b", NAMED.assign(x=NAMED["x"] + 1)))}
+    with pytest.raises(sf.InputError) as caught:
+        sf.compare(tables)
+    assert "numbered" not in str(caught.value)
+
+
+def test_what_polars_forgot_is_warned_about_where_the_rows_show_it() -> None:
+    """polars keeps no notes: truths that are numbered from 0 in each frame, as their count changes, follow nothing."""
+    fewer = BARE[(BARE["frame"] == 1) | (BARE["y"] > 5) | (BARE["x"] > 0)]
+    matches = sf.match(pl.DataFrame(fewer), pl.DataFrame(fewer))
+    with warned(("object_summary: matches", "the truths of each frame are numbered from 0")):
+        sf.object_summary(matches)
+    with warned():
+        sf.object_summary(matches, identity="object")
+        named = pl.DataFrame(NAMED)
+        sf.object_summary(sf.match(named, named))
+        gone = named.filter((pl.col("frame") == 1) | (pl.col("object") > 0))
+        sf.object_summary(sf.match(gone, gone))

@@ -376,6 +376,37 @@ def test_structs_that_are_no_boxes() -> None:
         sf.match(lacking, lacking)
 
 
+@pytest.mark.parametrize("cell", [pl.List(pl.Float64), pl.Array(pl.Float64, 4), pl.List(pl.Int32)])
+def test_lists_of_arrow(cell: Any) -> None:
+    table = pl.DataFrame(KEY | {"box": pl.Series(BOXES.tolist()).cast(cell)})
+    tidied = sf.tidy(table, box="box", box_format="xywh")
+    assert tidied.select(list("xywh")).to_numpy().tolist() == BOXES.tolist()
+    assert sf.tidy(table[1:], box="box", box_format="xywh")["x"].to_list() == [100.0, 0.0]
+
+
+def test_nested_lists_of_arrow() -> None:
+    corners = [[[10, 10], [30, 10], [30, 20], [10, 20]]] * 3
+    for table in (pl.DataFrame(KEY | {"poly": corners}), pa.table(EACH_KEY | {"poly": corners})):
+        tidied = sf.tidy(table, box="poly", box_format="corners")
+        assert (
+            pd.DataFrame({name: np.asarray(tidied[name]) for name in ("cx", "w")}).to_numpy().tolist() == [[20, 20]] * 3
+        )
+
+
+@pytest.mark.parametrize(
+    ("cells", "shown"),
+    [
+        ([[1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 3.0], [1.0, 2.0, 3.0, 4.0]], "there is [1.0, 2.0, 3.0]"),
+        ([[1.0, 2.0, 3.0, 4.0], None, [1.0, 2.0, 3.0, 4.0]], "there is <NA>: sequence 1, frame 1"),
+        ([[1.0, 2.0, 3.0]] * 3, "the first is [1.0, 2.0, 3.0]"),
+        ([["a", "b", "c", "d"]] * 3, "the first is ['a', 'b', 'c', 'd']"),
+    ],
+)
+def test_damaged_lists_of_arrow(cells: Any, shown: str) -> None:
+    with refused(("tidy: table", "column box", shown)):
+        sf.tidy(pl.DataFrame(KEY | {"box": cells}), box="box", box_format="xywh")
+
+
 def test_structs_without_rows() -> None:
     table = pl.DataFrame(KEY | {"box": dicts(list("xywh"), BOXES)})
     assert sf.tidy(table[:0]).columns == ["sequence", "frame", *"xywh"]

@@ -149,6 +149,7 @@ def test_every_function_with_tables_is_called() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.filterwarnings("ignore:worst_slices. no slice was tested", "ignore:detection_limit:UserWarning")
+@pytest.mark.filterwarnings("ignore:object_summary. matches. the truths of each frame are numbered")
 def test_the_kind_of_table_that_went_in_comes_out(name: str, kind: str) -> None:
     call, given_tables = CALLS[name]
     expected, got = call(*given_tables), call(*of_kind(given_tables, kind))

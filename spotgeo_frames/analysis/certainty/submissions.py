@@ -19,6 +19,12 @@ from .estimates import clustered, tau_of, units_of
 # What tells a submission from others in tables of several, and the places of rows in a file.
 NAMES = ("submission", schema.FILE_ORDER)
 
+# Why the same truths may differ in two match tables.
+_NUMBERED = (
+    "where the truth has no column object, its rows are numbered within their frame and their order counts; give it a "
+    "column object, or all match tables the same order"
+)
+
 # The names of single predictions, which count only where they are followed through a sequence.
 IDENTITIES = ("object", "predicted_object")
 
@@ -169,7 +175,23 @@ def truth_differences(function: str, tables: Mapping[str, pd.DataFrame]) -> list
         together = of_each[0].merge(of_each[1], how="outer", indicator=True)
         odd = together.loc[together["_merge"] != "both", columns]
     problem = messages.counted(len(odd), "truth") + f" in only one of {name} and {other_name}"
-    return [f"{function}: {problem}: {messages.first_keys(odd.convert_dtypes(), np.ones(len(odd), bool), columns)}"]
+    which = messages.first_keys(odd.convert_dtypes(), np.ones(len(odd), bool), columns)
+    why = f"; {_NUMBERED}" if _are_numbered(tables.values(), truths) else ""
+    return [f"{function}: {problem}: {which}{why}"]
+
+
+def _are_numbered(tables: Iterable[pd.DataFrame], truths: Sequence[pd.DataFrame]) -> bool:
+    """Whether truths differ by what their rows were numbered: by the tables' notes, or since all else is the same.
+
+    Tables of polars keep no notes. `truths` are those of both tables, sorted.
+    """
+    if any(table.attrs.get(schema.NUMBERED) for table in tables):
+        return True
+    if "truth_object" not in truths[0] or len(truths[0]) != len(truths[1]):
+        return False
+    places = [side.drop(columns="truth_object") for side in truths]
+    places = [side.sort_values([*side], ignore_index=True) for side in places]
+    return bool(places[0].equals(places[1]))
 
 
 def _could_have_category(table: pd.DataFrame) -> bool:

@@ -1,13 +1,15 @@
 """object_summary(): in which of its frames each true object was found, and in which it was missed."""
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+from pandas.api.types import is_integer_dtype
 
-from ...matching import layout
+from ...matching import layout, noted_rule
 from ...scoring import row_counts
 from ...support import InputError, arrays, pandas_tables
 from ...tables import Table, checks, messages, schema, table_kinds
@@ -46,7 +48,8 @@ def object_summary(matches: Table, *, identity: str | None = None) -> pd.DataFra
         sequence, as the truth of the spotGEO challenge has.
     identity
         The column that names an object through its sequence; a truth without it has `object`. By default that which
-        `track` or `pose` noted in the table, or else `object`. Tables of polars keep no notes.
+        `track` or `pose` noted in the table, or else `object`. Tables of polars keep no notes; a warning tells where
+        their truths look as if they had been numbered for want of names.
 
     Returns
     -------
@@ -87,7 +90,11 @@ def object_summary(matches: Table, *, identity: str | None = None) -> pd.DataFra
         problem = "the truth had no column object, so nothing follows an object from frame to frame"
         raise InputError(f"{name}: {problem}; give the truth one, or say identity=")
     truth = identity_columns(table, identity, name).truth
-    rows, of_row, first, _ = object_rows(table, truth, name)
+    rows, of_row, first, frame = object_rows(table, truth, name)
+    if identity is None and not noted_rule.rule_notes(table) and _look_numbered(table, truth, rows, frame[rows]):
+        problem = "the truths of each frame are numbered from 0 as if they had no column object"
+        way_out = "give them one, or say identity='object' if the numbers follow objects"
+        warnings.warn(f"{name}: {problem}, so they may follow nothing; {way_out}", stacklevel=3)
     found = table["outcome"].array.codes[rows] == schema.TP
     n_frames, n_found = np.bincount(of_row), arrays.added_at(of_row, found)
     changes = np.diff(found, prepend=False) & (np.diff(of_row, prepend=-1) == 0)
@@ -113,6 +120,23 @@ def object_summary(matches: Table, *, identity: str | None = None) -> pd.DataFra
     )
     answer.attrs = table.attrs
     return answer
+
+
+def _look_numbered(table: pd.DataFrame, truth: str, rows: np.ndarray, frame: np.ndarray) -> bool:
+    """Whether the objects of each frame are 0 to their count - 1, while this count changes within a sequence.
+
+    Objects with names of their own would leave gaps. `rows` are those of truths, and `frame` the frame of each.
+    """
+    if truth != "truth_object" or "joint" in table or not is_integer_dtype(table[truth].dtype) or not len(rows):
+        return False
+    truths = pd.DataFrame({"frame": frame, "object": table[truth].array.take(rows).to_numpy(np.int64)})
+    of_frame = truths.groupby("frame")["object"].agg(["min", "max", "size"])
+    if of_frame["min"].any() or (of_frame["max"] + 1 != of_frame["size"]).any():
+        return False
+    first = rows[np.unique(frame, return_index=True)[1]]
+    sequence = pd.Series(table["sequence"].array.take(first), of_frame.index)
+    count = of_frame["size"].groupby(sequence, observed=True).agg(["min", "max"])
+    return bool(((count["max"] > 2) & (count["max"] > count["min"])).any())
 
 
 def identity_columns(table: pd.DataFrame, identity: str | None, name: str) -> IdentityColumns:
