@@ -130,7 +130,7 @@ def distances(matches: Table, ax: Axes | None = None, bins: int = 40) -> Axes:
     >>> sf.plots.distances(matches).get_xlabel()
     'distance, px'
     """
-    table = drawn_tables.matches_to_draw(matches, "plots", 3)
+    table = drawn_tables.matches_to_draw(matches, "plots", 3, places=False)
     bins = drawn_tables.count_to_draw(bins, "bins", "plots")
     measure = schema.measure_of(table)
     values = table[measure].dropna().to_numpy(np.float64)

@@ -301,14 +301,15 @@ def _as_points(columns: tuple[str, ...], found: Mapping[str, str], name: str) ->
         return _problem(name, signs, "of boxes, which need x, y, w and h", mend)
     signs = [found[sign] for sign in found if sign in ANGLES]
     if signs:
-        return _problem(name, signs, "of an oriented box, which points are not", "")
+        mend = "make columns cx, cy (the centre), w, h and angle (degrees) of oriented boxes"
+        return _problem(name, signs, "of an oriented box, which points are not", mend)
     signs = [found[sign] for sign in found if sign in SKY]
     if signs:
         mend = "give ra and dec (degrees), without x and y, to measure in the sky"
         return _problem(name, signs, "of a place in the sky, and x and y would be measured", mend)
     signs = [found[sign] for sign in found if sign in MASKS]
     if signs:
-        mend = "give similarity= a function to compare masks"
+        mend = f"call tidy(table, mask={signs[0]!r}, size=(width, height)) to compare masks"
         return _problem(name, signs, "of masks, and x and y would be matched as points", mend)
     signs = [found[sign] for sign in found if sign in JOINTS]
     if signs:
@@ -320,9 +321,8 @@ def _as_points(columns: tuple[str, ...], found: Mapping[str, str], name: str) ->
 def _problem(name: str, signs: list[str], of_what: str, mend: str) -> str:
     """The problem of a table in which these columns are signs of another geometry, with the ways out."""
     looks = f"column {signs[0]} looks like that" if len(signs) == 1 else f"columns {', '.join(signs)} look like those"
-    ways = [mend] if mend else []
-    ways.append("give tau (px) or similarity='point' if x and y are points")
-    return f"{name}: {looks} {of_what}; {'; or '.join([*ways, _carried(signs)])}"
+    ways = [mend, "give tau (px) or similarity='point' if x and y are points", _carried(signs)]
+    return f"{name}: {looks} {of_what}; {'; or '.join(ways)}"
 
 
 def _carried(signs: list[str]) -> str:
@@ -336,7 +336,7 @@ def _turned(found: Mapping[str, str], name: str) -> str | None:
     if not signs:
         return None
     problem = f"column {signs[0]} says how boxes are turned, and the IoU is that of upright boxes"
-    mend = "give similarity= a function that compares oriented boxes"
+    mend = "make columns cx, cy (the centre), w, h and angle (degrees) to compare oriented boxes"
     return f"{name}: {problem}; {mend}; or {_carried(signs[:1])}"
 
 

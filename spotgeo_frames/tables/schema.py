@@ -125,7 +125,9 @@ def geometry_name(columns: Container[Hashable], prefix: str = "") -> str | None:
     """
     if "joint" in columns:
         return None
-    found = [name for name in GEOMETRY_COLUMNS if _shows(name, columns, prefix)]
+    # Each batch of a training loop asks this, and the last column of a geometry is the one that others hardly have.
+    own = GEOMETRY_COLUMNS.items()
+    found = [name for name, of in own if f"{prefix}{of[-1]}" in columns and _shows(name, columns, prefix)]
     if not found:
         return None
     found = [name for name in found if name not in BUILT_IN_COLUMNS] or found

@@ -237,3 +237,16 @@ def test_batches_of_other_kinds_of_tables() -> None:
     sides = [pl.from_pandas(side.assign(label="a")) for side in (POINTS, SCORED)]
     with refused(("truth and predictions: column label", 'tidy(table, category="label")')):
         sf.Accumulator().update(*sides)
+
+
+@pytest.mark.parametrize(
+    ("columns", "ways"),
+    [
+        ({"segmentation": "e0191O1`1"}, "call tidy(table, mask='segmentation', size=(width, height)) to compare masks"),
+        ({"angle": 30.0}, "make columns cx, cy (the centre), w, h and angle (degrees) of oriented boxes"),
+        (BOX_COLUMNS | {"angle": 30.0}, "make columns cx, cy (the centre), w, h and angle (degrees) to compare"),
+    ],
+)
+def test_masks_and_oriented_boxes_in_other_words_are_told_the_way(columns: dict[str, Any], ways: str) -> None:
+    with refused(("truth: column", ways), ("predictions: column", ways)):
+        sf.match(POINTS.assign(**columns), POINTS.assign(**columns))

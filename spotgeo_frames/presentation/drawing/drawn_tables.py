@@ -51,11 +51,14 @@ class Curve(NamedTuple):
     unit: str
 
 
-def matches_to_draw(matches: Table, who: Who, stacklevel: int) -> pd.DataFrame:
-    """The match table to draw, checked and with places; warns if it has rows twice in one submission."""
+def matches_to_draw(matches: Table, who: Who, stacklevel: int, *, places: bool = True) -> pd.DataFrame:
+    """The match table to draw, checked; warns if it has rows twice in one submission.
+
+    It gets the `places` of its rows only where a picture needs them: those of masks take time.
+    """
     table = checks.check_matches(matches)
     row_counts.warn_of_doubled(table, who, stacklevel + 1)
-    return with_places(table)
+    return with_places(table) if places else table
 
 
 def table_to_draw(

@@ -151,7 +151,7 @@ def recall_map(matches: Table, bins: int) -> Any:
 def distances(matches: Table, bins: int) -> Any:
     """The histogram of the distances, or of the similarities, of a match table."""
     bins = drawn_tables.count_to_draw(bins, "bins", "charts")
-    table, names = of_submissions(drawn_tables.matches_to_draw(matches, "charts", 4))
+    table, names = of_submissions(drawn_tables.matches_to_draw(matches, "charts", 4, places=False))
     has_any = table[schema.measure_of(table)].notna().any()
     return shown(of_places.measures(table, names, _rule(table), bins) if has_any else None, "no true positives")
 
