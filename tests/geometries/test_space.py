@@ -67,3 +67,22 @@ def test_check_finds_swapped_axes() -> None:
     assert not len(sf.check(truth, truth))
     wrong = truth.assign(y=truth["z"], z=truth["y"])
     assert sf.check(truth, wrong)["suspicion"].tolist() == ["y and z are swapped"]
+
+
+@pytest.mark.parametrize(
+    ("factors", "suspicion", "advice"),
+    [
+        ((2.0, 2.0, 2.0), "coordinates are doubled", "multiply x, y and z by 0.5"),
+        ((3.3, 3.3, 3.3), "coordinates are scaled by 3.3", "divide x, y and z by 3.3"),
+        ((3.3, 1.7, 1.0), "coordinates are scaled by 3.3 in x and by 1.7 in y", "divide x by 3.3 and y by 1.7"),
+    ],
+)
+def test_check_finds_scales(factors: tuple[float, ...], suspicion: str, advice: str) -> None:
+    """The third coordinate has no width or height of an image, so it is scaled only where the others share a factor."""
+    random = np.random.default_rng(0)
+    truth = pd.DataFrame(random.uniform(0, 500, (200, 3)), columns=["x", "y", "z"])
+    truth = truth.assign(sequence=1, frame=np.arange(200) // 5, object=np.arange(200) % 5)
+    found = sf.check(truth, truth.assign(**{axis: truth[axis] * by for axis, by in zip("xyz", factors, strict=True)}))
+    assert found["suspicion"].tolist() == [suspicion]
+    assert found["f1_corrected"].tolist() == [1.0]
+    assert advice in found["advice"][0]

@@ -63,8 +63,9 @@ def of_places(truth: Annotations, predictions: pd.DataFrame, reach: float) -> It
         return
     yield from _mirrored(truth, predictions, reach)
     for factor, suspicion in ((2.0, "coordinates are halved"), (0.5, "coordinates are doubled")):
-        advice = f"give pixels of the full image: multiply x and y by {factor:g}"
-        yield Correction(suspicion, advice, truth, _scaled(predictions, factor, factor))
+        axes = "x, y and z" if "z" in geometry.columns else "x and y"
+        advice = f"give pixels of the full image: multiply {axes} by {factor:g}"
+        yield Correction(suspicion, advice, truth, scaled(predictions, factor, factor))
     if np.abs(predictions[[*geometry.placed_by]].to_numpy()).max() <= MOST_NORMALISED:
         yield from _normalised(truth, predictions)
 
@@ -93,13 +94,15 @@ def _normalised(truth: Annotations, predictions: pd.DataFrame) -> Iterator[Corre
         if sizes is not None:
             by = (f" ({size:g})" if isinstance(size, float) else "" for size in sizes)
             advice = "give pixels: multiply x by the image's width{} and y by its height{}".format(*by)
-            yield Correction(f"coordinates are normalised to 0 to 1{also}", advice, truth, _scaled(corrected, *sizes))
+            yield Correction(f"coordinates are normalised to 0 to 1{also}", advice, truth, scaled(corrected, *sizes))
 
 
-def _scaled(predictions: pd.DataFrame, width: Any, height: Any) -> pd.DataFrame:
-    """The objects with x and w multiplied by one factor, y and h by another."""
-    factors = zip(geometry_of(predictions).columns, (width, height) * 2, strict=False)
-    return predictions.assign(**{column: predictions[column] * factor for column, factor in factors})
+def scaled(predictions: pd.DataFrame, width: Any, height: Any) -> pd.DataFrame:
+    """The objects with x and w multiplied by one factor, y and h by another; z only by a factor that both share."""
+    factors = dict(zip(geometry_of(predictions).columns, (width, height) * 2, strict=False))
+    if "z" in factors and not np.array_equal(width, height):
+        del factors["z"]
+    return predictions.assign(**{column: predictions[column] * factor for column, factor in factors.items()})
 
 
 def _image_sizes(truth: Annotations, predictions: pd.DataFrame) -> tuple[Any, Any] | None:

@@ -13,7 +13,7 @@ import pandas as pd
 from ...geometries import geometry_of
 from ...support import arrays
 from ...tables import Annotations, checks, messages
-from .corrections import Correction, with_frames_shifted, with_names
+from .corrections import Correction, scaled, with_frames_shifted, with_names
 from .evidence import FramePairs, frame_pairs, frame_votes, fullest, near, places_of
 
 # What is said of sequences that have each other's predictions.
@@ -80,10 +80,11 @@ def scaled_by(truth: Annotations, predictions: pd.DataFrame, factors: np.ndarray
         suspicion = f"coordinates are scaled by {_told(factors[0])}"
     else:
         suspicion = f"coordinates are scaled by {_told(factors[0])} in x and by {_told(factors[1])} in y"
-    of_columns = zip(geometry_of(predictions).columns, [*factors, *factors], strict=False)
-    corrected = predictions.assign(**{name: predictions[name] / factor for name, factor in of_columns})
-    advice = f"give pixels of the truth's images: divide x by {factors[0]:.4g} and y by {factors[1]:.4g}"
-    return Correction(suspicion, advice, truth, corrected, fitted=True)
+    by_x, by_y = (f"{factor:.4g}" for factor in factors)
+    is_in_space = "z" in geometry_of(predictions).columns and factors[0] == factors[1]
+    divide = f"x, y and z by {by_x}" if is_in_space else f"x by {by_x} and y by {by_y}"
+    advice = f"give pixels of the truth's images: divide {divide}"
+    return Correction(suspicion, advice, truth, scaled(predictions, *(1 / factors)), fitted=True)
 
 
 def _told(factor: float) -> str:
