@@ -124,6 +124,8 @@ class Geometry:
         to their areas (N,). None where not known.
     placed_by
         The two columns that say where rows lie along the axes of an image, where they have these.
+    third
+        The column of a third coordinate, along no axis of an image; empty where there is none.
     same_in_frame
         Columns that all rows of a frame share; rows that differ in them have nothing in common.
     is_filled
@@ -179,6 +181,7 @@ class Geometry:
     chart: Callable[[Rows, Rows, np.ndarray], tuple[Places, Places]] | None = None
     axes: tuple[str, str] = ("x", "y")
     placed_by: tuple[str, str] = ("x", "y")
+    third: str = ""
     sizes: tuple[str, ...] = ()
     same_in_frame: tuple[str, ...] = ()
     is_filled: bool = False

@@ -64,6 +64,7 @@ SPACE = Geometry(
     is_distance=True,
     title="point similarity",
     place=_place,
+    third="z",
     offsets=Offsets(["dx", "dy", "dz"], [""], _offsets, _moved, np.asarray),
     slips=tuple(swap_of(one, other) for one, other in combinations(AXES, 2)),
 )

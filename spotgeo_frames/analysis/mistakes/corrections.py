@@ -63,7 +63,7 @@ def of_places(truth: Annotations, predictions: pd.DataFrame, reach: float) -> It
         return
     yield from _mirrored(truth, predictions, reach)
     for factor, suspicion in ((2.0, "coordinates are halved"), (0.5, "coordinates are doubled")):
-        axes = "x, y and z" if "z" in geometry.columns else "x and y"
+        axes = f"x, y and {geometry.third}" if geometry.third else "x and y"
         advice = f"give pixels of the full image: multiply {axes} by {factor:g}"
         yield Correction(suspicion, advice, truth, scaled(predictions, factor, factor))
     if np.abs(predictions[[*geometry.placed_by]].to_numpy()).max() <= MOST_NORMALISED:
@@ -98,10 +98,11 @@ def _normalised(truth: Annotations, predictions: pd.DataFrame) -> Iterator[Corre
 
 
 def scaled(predictions: pd.DataFrame, width: Any, height: Any) -> pd.DataFrame:
-    """The objects with x and w multiplied by one factor, y and h by another; z only by a factor that both share."""
-    factors = dict(zip(geometry_of(predictions).columns, (width, height) * 2, strict=False))
-    if "z" in factors and not np.array_equal(width, height):
-        del factors["z"]
+    """The objects with x and w multiplied by one factor, y and h by another; what is third by one that both share."""
+    geometry = geometry_of(predictions)
+    factors = dict(zip(geometry.columns, (width, height) * 2, strict=False))
+    if not np.array_equal(width, height):
+        factors.pop(geometry.third, None)
     return predictions.assign(**{column: predictions[column] * factor for column, factor in factors.items()})
 
 

@@ -81,8 +81,8 @@ def scaled_by(truth: Annotations, predictions: pd.DataFrame, factors: np.ndarray
     else:
         suspicion = f"coordinates are scaled by {_told(factors[0])} in x and by {_told(factors[1])} in y"
     by_x, by_y = (f"{factor:.4g}" for factor in factors)
-    is_in_space = "z" in geometry_of(predictions).columns and factors[0] == factors[1]
-    divide = f"x, y and z by {by_x}" if is_in_space else f"x by {by_x} and y by {by_y}"
+    third = geometry_of(predictions).third
+    divide = f"x, y and {third} by {by_x}" if third and factors[0] == factors[1] else f"x by {by_x} and y by {by_y}"
     advice = f"give pixels of the truth's images: divide {divide}"
     return Correction(suspicion, advice, truth, scaled(predictions, *(1 / factors)), fitted=True)
 
