@@ -245,26 +245,31 @@ def _read_side(
     path: str | Path, frames: str | Path | None = None, side: str = "truth", needed: Needed | None = None
 ) -> SideColumns:
     """The columns of what `read_annotations` returns; `frames` is the path of a table of their frames."""
+    read = _reader_of(path)
+    if read is None:
+        return _with_frames(side_columns(_read_table(path, side, needed)), frames, needed)
+    columns = read(path)
+    _tell_of_words(path, needed)
+    return _with_frames(columns, frames, needed)
+
+
+def _reader_of(path: str | Path) -> Callable[[str | Path], SideColumns] | None:
+    """What reads the columns of a path; None of a table."""
     told = known_format(path)
     if told is not None:
         reader = READERS[told]
         function = getattr(import_module(f".{reader.module}", __package__), reader.function)
-        read = side_columns(function(path))
-    elif _is_cvat(path):
+        return lambda given: side_columns(function(given))
+    if _is_cvat(path):
         from .cvat import read_cvat
 
-        read = side_columns(read_cvat(path))
-    elif is_competition_file(path):
-        read = spotgeo_columns(path)
-    else:
-        return _with_frames(side_columns(_read_table(path, side, needed)), frames, needed)
-    _tell_of_words(path, needed)
-    return _with_frames(read, frames, needed)
+        return lambda given: side_columns(read_cvat(given))
+    return spotgeo_columns if is_competition_file(path) else None
 
 
 def is_table(path: str | Path) -> bool:
     """Whether a path is read as a table, whose columns may have other names."""
-    return known_format(path) is None and not _is_cvat(path) and not is_competition_file(path)
+    return _reader_of(path) is None
 
 
 def _tell_of_words(path: str | Path, needed: Needed | None) -> None:
@@ -414,7 +419,7 @@ def read_side_columns(
 
 def _may_be_coco(path: str | Path) -> bool:
     """Whether a path names JSON of no other format than COCO's or the challenge's."""
-    return is_competition_file(path) and not _is_cvat(path) and known_format(path) is None
+    return is_competition_file(path) and _reader_of(path) is spotgeo_columns
 
 
 def _all_of(readers: Sequence[Callable[[], Read]]) -> list[Read]:
