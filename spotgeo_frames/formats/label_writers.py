@@ -21,7 +21,7 @@ from .class_names import Names, class_names
 from .coco import Category, category_names
 from .documents import Id
 from .kitti import DONT_CARE, UNKNOWN
-from .writable import marks, untold, without_identities
+from .writable import marks, unmarkable, untold, without_identities
 from .yolo import SIZE_COLUMNS, checked_size, sizes_of
 from .yolo_files import NAMES_FILE, Sizes
 
@@ -79,9 +79,7 @@ def write_coco_results(
     objects, _ = _boxes(predictions, "COCO's results")
     checks.check_scores(objects, "annotations", "write_coco_results")
     _check_one_frame(objects, "an image of COCO")
-    is_crowd, is_ignored = marks(objects)
-    problems = untold(objects, is_crowd, "crowd", "a crowd, which COCO's results cannot tell; leave them out")
-    check_none(problems + untold(objects, is_ignored, "ignore", "ignored, which they cannot tell; leave them out"))
+    check_none(unmarkable(objects, "which COCO's results cannot tell; leave them out"))
     if truth_path is not None and categories is not None:
         raise InputError("write_coco_results: truth_path tells the categories; leave out categories")
     sequences = objects["sequence"].tolist()
@@ -403,10 +401,7 @@ def _occurring(objects: pd.DataFrame) -> dict[int, str]:
 
 def _yolo_classes(objects: pd.DataFrame, names: Mapping[int, str]) -> list[int]:
     """The number of each object's class."""
-    is_crowd, is_ignored = marks(objects)
-    problems = untold(objects, is_crowd, "crowd", "a crowd, which YOLO's lines cannot tell; leave them out")
-    problems += untold(objects, is_ignored, "ignore", "ignored, which YOLO's lines cannot tell; leave them out")
-    check_none(problems)
+    check_none(unmarkable(objects, "which YOLO's lines cannot tell; leave them out"))
     by_name = {name: number for number, name in names.items()}
     named = _texts(objects, "category") if "category" in objects else [None] * len(objects)
     wrong = [name for name in dict.fromkeys(named) if name not in by_name]

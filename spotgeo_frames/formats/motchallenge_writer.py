@@ -13,7 +13,7 @@ from pyarrow import csv
 from ..support import check_none, is_file_name, pandas_tables, writing
 from ..tables import Annotations, Table, as_annotations, messages, schema
 from .motchallenge_lines import CLASSES, FIELDS
-from .writable import marks, untold, without_identities
+from .writable import unmarkable, without_identities
 
 
 def write_motchallenge(annotations: Annotations | Table, folder: str | Path, *, truth: bool = False) -> None:
@@ -59,7 +59,9 @@ def write_motchallenge(annotations: Annotations | Table, folder: str | Path, *, 
     elif objects["object"].abs().max() >= schema.LARGEST_EXACT_INTEGER:
         problems.append("annotations: column object: some are not below 2**53; number them otherwise")
     problems += _unwritable(objects, ["considered", "class_id", "visibility"] if truth else ["score"])
-    problems += _unmarkable(objects, truth)
+    instead = f", or give them class_id {CLASSES['distractor']} (distractor) instead of the mark" if truth else ""
+    form = "gt.txt" if truth else "file of a tracker"
+    problems += unmarkable(objects, f"which a {form} cannot tell; leave them out{instead}")
     check_none(problems)
     table = _fields(objects, truth)
     rows = table.groupby(objects["sequence"].astype(pandas_tables.TEXT), sort=False).indices
@@ -74,15 +76,6 @@ def write_motchallenge(annotations: Annotations | Table, folder: str | Path, *, 
             for name, end in last["max"].items()
         }
     writing.write_files(files, folder)
-
-
-def _unmarkable(objects: pd.DataFrame, truth: bool) -> list[str]:
-    """The problems of objects that do not count, which no line can tell."""
-    is_crowd, is_ignored = marks(objects)
-    instead = f", or give them class_id {CLASSES['distractor']} (distractor) instead of the mark" if truth else ""
-    remedy = f"which a {'gt.txt' if truth else 'file of a tracker'} cannot tell; leave them out{instead}"
-    problems = untold(objects, is_crowd, "crowd", f"a crowd, {remedy}")
-    return problems + untold(objects, is_ignored, "ignore", f"ignored, {remedy}")
 
 
 def _unwritable(objects: pd.DataFrame, columns: Sequence[str]) -> list[str]:

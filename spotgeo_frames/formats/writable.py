@@ -36,3 +36,10 @@ def untold(objects: pd.DataFrame, wrong: np.ndarray, column: str, what: str) -> 
         return []
     keys = messages.first_keys(objects, wrong, schema.OBJECT_KEY)
     return [f"annotations: column {column}: {messages.counted(int(wrong.sum()), 'row')} {what}: {keys}"]
+
+
+def unmarkable(objects: pd.DataFrame, remedy: str) -> list[str]:
+    """The problems of crowds and of ignored objects, of which a form can tell neither; `remedy` ends both."""
+    is_crowd, is_ignored = marks(objects)
+    problems = untold(objects, is_crowd, "crowd", f"a crowd, {remedy}")
+    return problems + untold(objects, is_ignored, "ignore", f"ignored, {remedy}")
