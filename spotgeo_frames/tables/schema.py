@@ -125,9 +125,7 @@ def geometry_name(columns: Container[Hashable], prefix: str = "") -> str | None:
     """
     if "joint" in columns:
         return None
-    # Each batch of a training loop asks this, and the last column of a geometry is the one that others hardly have.
-    own = GEOMETRY_COLUMNS.items()
-    found = [name for name, of in own if f"{prefix}{of[-1]}" in columns and _shows(name, columns, prefix)]
+    found = [name for name in GEOMETRY_COLUMNS if _shows(name, columns, prefix)]
     if not found:
         return None
     found = [name for name in found if name not in BUILT_IN_COLUMNS] or found
@@ -140,7 +138,11 @@ def geometry_name(columns: Container[Hashable], prefix: str = "") -> str | None:
 
 def _shows(name: str, columns: Container[Hashable], prefix: str) -> bool:
     """Whether a table with these columns has all of this geometry, and none that it does not have."""
-    return all(f"{prefix}{column}" in columns for column in GEOMETRY_COLUMNS[name]) and not any(
+    own = GEOMETRY_COLUMNS[name]
+    # Each batch of a training loop asks this. Most tables lack the last column, and generators would take longer.
+    if f"{prefix}{own[-1]}" not in columns:
+        return False
+    return all(f"{prefix}{column}" in columns for column in own) and not any(
         f"{prefix}{column}" in columns for column in NOT_BESIDE.get(name, ())
     )
 
