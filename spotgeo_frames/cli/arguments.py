@@ -175,7 +175,7 @@ def sequence_names(text: str, is_integer: bool) -> list[int] | list[str] | None:
 
 def names_to_exclude(text: str, sides: Sequence[Annotations | SideColumns]) -> list[int] | list[str] | None:
     """Parses --exclude to integers or texts, like the sequences of these tables; None if it is not given."""
-    columns = [table["sequence"] for side in sides for table in side if table is not None and len(table)]
+    columns = [table["sequence"] for side in sides for table in side.of_sequences if table is not None and len(table)]
     return sequence_names(text, not columns or not selections.holds_text(columns[0]))
 
 

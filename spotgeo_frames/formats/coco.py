@@ -109,6 +109,8 @@ class _Image(msgspec.Struct, gc=False):
     width: float | None = None
     height: float | None = None
     file_name: str | None = None
+    neg_category_ids: list[Id] | None = None
+    not_exhaustive_category_ids: list[Id] | None = None
 
 
 class _Images(msgspec.Struct):
@@ -117,6 +119,9 @@ class _Images(msgspec.Struct):
 
 # An image with all its values, by name.
 Attributes = dict[str, Any]
+
+# The lists of categories that LVIS has in its images, and the columns of frames that they become.
+VERIFIED = {"negative_categories": "neg_category_ids", "not_exhaustive_categories": "not_exhaustive_category_ids"}
 
 # Names of columns that a table of frames cannot have as attributes.
 TAKEN = ("sequence", "frame", "joint", "n_truth", "n_predicted")
@@ -156,16 +161,20 @@ class _MaskedResult(_Result, kw_only=True, gc=False):
     segmentation: Segmentation | None = None
 
 
+class _Categories(msgspec.Struct):
+    categories: list[Category]
+
+
 class _Truth(msgspec.Struct):
     images: list[Attributes]
     annotations: list[_Annotation]
-    categories: list[Category]
+    categories: list[Attributes]
 
 
 class _MaskedTruth(msgspec.Struct):
     images: list[Attributes]
     annotations: list[_MaskedAnnotation]
-    categories: list[Category]
+    categories: list[Attributes]
 
 
 # What is read of objects.
@@ -209,7 +218,9 @@ def read_coco(
     `box_h` (px); predictions have the joint's own `joint_score` and the object's `score`. With `boxes` one row an
     object: `x`, `y` (top left), `w`, `h`, `category`, and `area` and `crowd`, or `score`; with `masks` the same with
     `mask` (COCO's compressed run lengths), `mask_h` and `mask_w` (px) in place of the box. The truth's frames are its
-    images, with `width`, `height` (px) and `file_name`.
+    images, with `width`, `height` (px), `file_name` and other attributes; those of LVIS also have the lists
+    `negative_categories` and `not_exhaustive_categories`. Where the file's categories have attributes, such as
+    `frequency`, they are the truth's `categories`.
 
     Raises
     ------
@@ -260,23 +271,25 @@ def coco_sides(
     else:
         document = documents.decode(contents[0], _Truth, str(truth_path))
     images = documents.convert({"images": document.images}, _Images, str(truth_path)).images
+    categories = documents.convert({"categories": document.categories}, _Categories, str(truth_path)).categories
     results: Sequence[_Result]
     results = documents.decode(
         contents[1], list[_MaskedResult] if content == "masks" else list[_Result], str(predictions_path)
     )
     place = f"{truth_path}: annotations"
-    lists = [Listed("images", images), Listed("categories", document.categories)]
+    lists = [Listed("images", images), Listed("categories", categories)]
     lists.append(Listed("annotations", document.annotations, ("id", *OF_OBJECTS)))
     check_ids(contents[0], str(truth_path), lists)
     check_ids(contents[1], str(predictions_path), [Listed("", results, OF_OBJECTS)])
-    joints, problems = _joints(document.categories, str(truth_path), content)
+    joints, problems = _joints(categories, str(truth_path), content)
     problems += repeated_ids([image.id for image in images], f"{truth_path}: images")
     problems += repeated_ids([annotation.id for annotation in document.annotations], place)
+    problems += _problems_of_lists(images, joints, f"{truth_path}: images")
     problems += _problems(document.annotations, place, images, joints, content)
     problems += _problems(results, f"{predictions_path}: ", images, joints, content)
     check_none(problems)
-    frames = _frames(images, document.images, f"{truth_path}: images")
-    names = category_names(document.categories)
+    names = category_names(categories)
+    frames = _frames(images, document.images, names, f"{truth_path}: images")
     image_ids = [image.id for image in images]
     truth = _annotation_table(document.annotations, names, image_ids, content)
     predictions = _result_table(results, names, image_ids, content)
@@ -294,7 +307,8 @@ def coco_sides(
     check_none(far + checks.coordinate_problems(predictions, geometry, str(predictions_path)))
     provenance.note_source(truth, truth_path, states[0])
     provenance.note_source(predictions, str(predictions_path), states[1])
-    return Annotations(truth, frames), Annotations(predictions)
+    classes = _category_table(categories, document.categories, names, f"{truth_path}: categories")
+    return Annotations(truth, frames, None, classes), Annotations(predictions)
 
 
 def _joints(categories: Sequence[Category], name: str, content: Content) -> tuple[dict[Any, list[str]], list[str]]:
@@ -349,14 +363,41 @@ def category_names(categories: Sequence[Category]) -> pd.Series:
     return pd.Series(pd.Categorical(names, dtype=kind), [category.id for category in categories])
 
 
-def _frames(images: Sequence[_Image], attributes: Sequence[Attributes], place: str) -> pd.DataFrame:
-    """One frame an image, with all its attributes but lists and objects."""
+def _problems_of_lists(images: Sequence[_Image], known: Collection[Any], place: str) -> list[str]:
+    """The categories in LVIS's lists of images that there are none of, each with its place."""
+    problems = []
+    for number, image in enumerate(images):
+        for name in VERIFIED.values():
+            unknown = [one for one in getattr(image, name) or () if one not in known]
+            problems += [f"{place}[{number}].{name}: there is no category {unknown_id(one, known)}" for one in unknown]
+    return problems[:MOST_PROBLEMS]
+
+
+def _category_table(
+    categories: Sequence[Category], attributes: Sequence[Attributes], names: pd.Series, place: str
+) -> pd.DataFrame | None:
+    """One row a category with all its attributes but lists and objects; None where no category has any."""
+    others = attribute_columns(attributes, ("id", "name", "category"), place)
+    if not others:
+        return None
+    return pd.DataFrame({"category": names.reindex([one.id for one in categories]).array} | others)
+
+
+def _frames(
+    images: Sequence[_Image], attributes: Sequence[Attributes], categories: pd.Series, place: str
+) -> pd.DataFrame:
+    """One frame an image, with all its attributes but lists and objects, and LVIS's lists of categories."""
     sizes = {name: np.array([getattr(image, name) for image in images], np.float64) for name in ("width", "height")}
     names = pd.Series([image.file_name for image in images], dtype=pandas_tables.TEXT)
     ids = column_of_ids([image.id for image in images])
     columns = {"sequence": ids, "frame": 1, **sizes, "file_name": names}
     others = attribute_columns(attributes, ("id", *sizes, "file_name"), place)
     named = {f"image_{name}" if name in TAKEN else name: values for name, values in others.items()}
+    named |= {
+        column: pd.Series([[categories[one] for one in getattr(image, name) or ()] for image in images], dtype=object)
+        for column, name in VERIFIED.items()
+        if any(getattr(image, name) is not None for image in images)
+    }
     return pd.DataFrame(columns | named)  # at once, since pandas takes longer for each column that is there already
 
 

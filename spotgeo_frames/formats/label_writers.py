@@ -152,7 +152,7 @@ def _unknown(values: Sequence[Any], known: Mapping[Any, Any], noun: str) -> list
 
 def _boxes(annotations: Annotations | Table, form: str) -> tuple[pd.DataFrame, pd.DataFrame | None]:
     """The checked objects and frames; raises InputError unless these are whole boxes."""
-    objects, frames, _ = as_annotations(annotations, "annotations")
+    objects, frames, *_ = as_annotations(annotations, "annotations")
     problems = [
         f"annotations: column {column} is missing; boxes are needed" for column in "wh" if column not in objects
     ]

@@ -40,7 +40,7 @@ def write_motchallenge(annotations: Annotations | Table, folder: str | Path, *, 
     True
     """
     folder = Path(folder)
-    objects, frames, _ = as_annotations(annotations, "annotations")
+    objects, frames, *_ = as_annotations(annotations, "annotations")
     known = (
         objects[schema.FRAME_KEY]
         if frames is None

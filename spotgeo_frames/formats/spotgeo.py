@@ -270,11 +270,11 @@ def write_spotgeo(annotations: Annotations | Table, path: str | Path) -> None:
     """
     path = Path(path)
     checked = as_annotations(annotations, "annotations")
-    if any(len(table) and table["sequence"].dtype != np.int64 for table in checked if table is not None):
+    if any(len(table) and table["sequence"].dtype != np.int64 for table in checked.of_sequences if table is not None):
         raise InputError("annotations: column sequence holds strings; the competition's format knows integers only")
     if "joint" in checked.objects:
         raise InputError("annotations: there is a column joint; the competition's format knows points only")
-    objects, frames, _ = checked
+    objects, frames, *_ = checked
     frames = objects[schema.FRAME_KEY] if frames is None else frames
     frame_key, object_key = arrays.frame_keys([frames, objects])
     listed, rows = arrays.distinct(frame_key)

@@ -118,7 +118,7 @@ def _zero_led(values: Any) -> str | None:
 
 def _telling(side: SideColumns, column: str) -> Columns:
     """The table of a side that tells the type of a key column, which an empty table does not."""
-    tables = side if column == "sequence" else (side.objects,)
+    tables = side.of_sequences if column == "sequence" else (side.objects,)
     return next((table for table in tables if table is not None and len(table)), side.objects)
 
 

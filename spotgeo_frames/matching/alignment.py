@@ -44,7 +44,8 @@ class Side(NamedTuple):
 class Aligned(NamedTuple):
     """`frames` (`sequence`, `frame`, `joint` for keypoints, attributes), one row a frame, and the two sides.
 
-    `sequences` has attributes of sequences, one row for each that the truth lists, or is None. `unknown` are the
+    `sequences` has attributes of sequences, one row for each that the truth lists, or is None, and `categories` those
+    of categories. `unknown` are the
     sequences that have predictions and no truth at all, or None. `notes` count rows that were left out: `unlabelled`,
     the predictions that lie in no frame of the truth, where such frames do not count; `crowds` and `explained`, of
     tracks whose truth has a column `crowd`.
@@ -56,6 +57,7 @@ class Aligned(NamedTuple):
     sequences: Columns | None = None
     unknown: Unknown | None = None
     notes: Mapping[Hashable, int] = MappingProxyType({})
+    categories: Columns | None = None
 
     def names_from(self, first: int) -> Callable[[int], str]:
         """A function that gives what messages call a frame, by its position counted from the frame `first` on."""
@@ -127,7 +129,7 @@ def align(
     notes: dict[Hashable, Any] = {} if kept is None else {"unlabelled": int(np.count_nonzero(~kept))}
     if truth.objects.attrs.get(schema.NUMBERED):
         notes[schema.NUMBERED] = True
-    return Aligned(listed, sides[0], sides[1], truth.sequences, unknown, notes)
+    return Aligned(listed, sides[0], sides[1], truth.sequences, unknown, notes, truth.categories)
 
 
 def check_frame_rule(frames: str) -> None:
@@ -147,7 +149,7 @@ def labelled_only(truth: Annotations, predictions: Annotations) -> tuple[Annotat
     tables |= {} if known.frames is None else {"truth frames": known.frames}
     kept = _in_labelled_frames(dict(zip(tables, arrays.frame_keys(list(tables.values())), strict=True)))
     left = predictions.objects[kept] if len(kept) else predictions.objects
-    return Annotations(left.reset_index(drop=True), None, predictions.sequences), int(np.count_nonzero(~kept))
+    return predictions._replace(objects=left.reset_index(drop=True), frames=None), int(np.count_nonzero(~kept))
 
 
 def _in_labelled_frames(keys: Mapping[str, np.ndarray]) -> np.ndarray:

@@ -141,7 +141,7 @@ def given_arrays(given: Any, name: str) -> BatchSide | None:
         side = None if schema.geometry_name(objects) else arrays_of_dict(objects, name)
     else:
         side = _arrays_of_dataframe(objects) if isinstance(objects, pd.DataFrame) else None
-    if isinstance(given, Annotations) and given.sequences is not None:
+    if isinstance(given, Annotations) and any(table is not None for table in given[2:]):
         return None  # nothing of it is needed, but it may be wrong
     if side is None or frames is None:
         return side
@@ -241,7 +241,7 @@ def _objects_of_geometry(arrays: Mapping[str, Any], name: str) -> pd.DataFrame:
 
 def as_tables(given: Any, name: str) -> Any:
     """Annotations of tables, or a table, from what one side of a batch may be given as."""
-    objects, frames, sequences = given if isinstance(given, Annotations) else (given, None, None)
+    objects, frames, *others = given if isinstance(given, Annotations) else (given, None)
     if isinstance(objects, Mapping) and schema.geometry_name(objects):
         objects = _objects_of_geometry(objects, name)
     elif isinstance(objects, Mapping):
@@ -250,4 +250,5 @@ def as_tables(given: Any, name: str) -> Any:
         frames = pd.DataFrame(side.frames) if frames is None and side.frames is not None else frames
     if isinstance(frames, Mapping):
         frames = pd.DataFrame(frames_of_dict(frames, f"{name} frames"))
-    return objects if frames is None and sequences is None else Annotations(objects, frames, sequences)
+    is_alone = all(table is None for table in (frames, *others))
+    return objects if is_alone else Annotations(objects, frames, *others)

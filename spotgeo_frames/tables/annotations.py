@@ -1,4 +1,4 @@
-"""Annotations: the objects of one side, with the frames that they lie in and the attributes of their sequences."""
+"""Annotations: the objects of one side, with their frames, and the attributes of their sequences and categories."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Annotations(NamedTuple):
-    """The objects of one side, truth or predictions, the frames that they lie in, and attributes of their sequences.
+    """The objects of one side, truth or predictions, their frames, and attributes of their sequences and categories.
 
     Parameters
     ----------
@@ -30,6 +30,10 @@ class Annotations(NamedTuple):
         A DataFrame with one row for each sequence: `sequence`, and any attributes, such as the weather. Match tables
         carry those of the truth as `sequence_weather` and so on, null for sequences that are not listed. A sequence
         that is listed here but has no frames adds nothing. None, the default, means that there are no attributes.
+    categories
+        A DataFrame with one row for each category: `category`, and any attributes. Protocols of average precision ask
+        for some: `frequency` (LVIS: r, c or f), `parent` (Open Images: the category that it is a kind of), and
+        `threshold` (the least similarity of a match). None, the default, means that there are no attributes.
 
     Making Annotations checks nothing; the functions that take them raise an InputError if a table is wrong.
 
@@ -41,14 +45,21 @@ class Annotations(NamedTuple):
     >>> sequences = pd.DataFrame({"sequence": [1], "weather": ["rain"]})
     >>> Annotations(objects, frames, sequences)  # frame 2 is empty
     Annotations
-      objects    1 rows × 5 columns
-      frames     2 rows × 2 columns
-      sequences  1 rows × 2 columns
+      objects     1 rows × 5 columns
+      frames      2 rows × 2 columns
+      sequences   1 rows × 2 columns
+      categories  none
     """
 
     objects: pd.DataFrame
     frames: pd.DataFrame | None = None
     sequences: pd.DataFrame | None = None
+    categories: pd.DataFrame | None = None
+
+    @property
+    def of_sequences(self) -> tuple[pd.DataFrame | None, ...]:
+        """The tables that have a column `sequence`: objects, frames and attributes of sequences, each or None."""
+        return self[:3]
 
     def __repr__(self) -> str:
         from ..support import pandas_tables
@@ -62,11 +73,17 @@ class Annotations(NamedTuple):
 
 
 class SideColumns(NamedTuple):
-    """What Annotations hold, as Columns: the objects of one side, its frames and sequences or None. All are checked."""
+    """What Annotations hold, as Columns: the objects of one side, and its other tables or None. All are checked."""
 
     objects: Columns
     frames: Columns | None = None
     sequences: Columns | None = None
+    categories: Columns | None = None
+
+    @property
+    def of_sequences(self) -> tuple[Columns | None, ...]:
+        """The tables that have a column `sequence`: objects, frames and attributes of sequences, each or None."""
+        return self[:3]
 
 
 def side_columns(side: Annotations | SideColumns) -> SideColumns:
@@ -90,12 +107,12 @@ def as_annotations(data: Annotations | Table, name: str) -> Annotations:
     """Checks `data`, a table of objects or Annotations, and returns it as Annotations of pandas DataFrames.
 
     Keys become int64 or string and coordinates float64. A table whose rows are no longer those of the file that it was
-    read from loses the reader's note of that file. Raises InputError with every problem of the objects, the frames and
-    the sequences; messages call the table `name`.
+    read from loses the reader's note of that file. Raises InputError with every problem of the objects, the frames,
+    the sequences and the categories; messages call the table `name`.
     """
-    from .checks import check_frames, check_objects, check_sequences
+    from .checks import check_categories, check_frames, check_objects, check_sequences
 
-    objects, frames, sequences = data if isinstance(data, Annotations) else (data, None, None)
+    objects, frames, sequences, categories = data if isinstance(data, Annotations) else (data, None, None, None)
     problems: list[str] = []
 
     def checked(check: Callable[[Table, str], pd.DataFrame], table: Table, noun: str = "") -> pd.DataFrame | None:
@@ -108,6 +125,7 @@ def as_annotations(data: Annotations | Table, name: str) -> Annotations:
     checked_objects = checked(check_objects, objects)
     checked_frames = None if frames is None else checked(check_frames, frames, " frames")
     checked_sequences = None if sequences is None else checked(check_sequences, sequences, " sequences")
+    checked_categories = None if categories is None else checked(check_categories, categories, " categories")
     if checked_objects is None or problems:
         raise InputError(problems)
-    return Annotations(checked_objects, checked_frames, checked_sequences)
+    return Annotations(checked_objects, checked_frames, checked_sequences, checked_categories)

@@ -110,6 +110,21 @@ def check_sequences(table: Table, name: str) -> pd.DataFrame:
     return _finished(given, name, ["sequence"], columns, problems)
 
 
+def check_categories(table: Table, name: str) -> pd.DataFrame:
+    """The table of categories; raises InputError if it has no column `category`, or null or repeated names in it."""
+    given = _with_plain_names(table, name)
+    if "category" not in given:
+        why = f"there are {listed(given.columns)}"
+        raise InputError(missing(name, "category", given.columns, why))
+    null = given["category"].isna().to_numpy()
+    if null.any():
+        raise InputError(f"{name}: column category: {counted(int(null.sum()), 'row')} null")
+    problems = repetitions({"category": decoded(given["category"])}, ["category"], name)
+    if problems:
+        raise InputError(problems)
+    return given
+
+
 def _with_plain_names(table: Table, name: str) -> pd.DataFrame:
     """A table as a DataFrame, without the blanks around names of columns that a CSV may have after its commas."""
     given = as_pandas(table, name)

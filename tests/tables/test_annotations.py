@@ -115,9 +115,10 @@ def test_the_callers_matcher_and_reports_keep_them(tmp_path: Path) -> None:
 def test_they_show_their_sizes() -> None:
     assert repr(sf.Annotations(TRUTH, None, SEQUENCES)).splitlines() == [
         "Annotations",
-        "  objects    4 rows × 5 columns",
-        "  frames     none",
-        "  sequences  3 rows × 4 columns",
+        "  objects     4 rows × 5 columns",
+        "  frames      none",
+        "  sequences   3 rows × 4 columns",
+        "  categories  none",
     ]
     assert "hail" in str(sf.Annotations(TRUTH, FRAMES, SEQUENCES)._repr_html_())
 
@@ -131,3 +132,17 @@ def test_intervals_by_an_attribute_resample_whole_sequences() -> None:
     rows = sf.intervals(matches, by="sequence_weather", metrics=["recall"])
     assert rows["sequence_weather"].tolist() == ["rain", "sun"]
     assert ((rows["low"] < rows["estimate"]) & (rows["estimate"] < rows["high"])).all()
+
+
+def test_categories_may_have_attributes_and_are_checked() -> None:
+    categories = pd.DataFrame({"category": ["cat", "dog"], "frequency": ["r", "f"]})
+    truth = TRUTH.assign(category="cat")
+    assert sf.Annotations(truth, None, None, categories).categories is categories
+    wrong = {
+        "no column category": categories.drop(columns="category"),
+        "2 rows the same": categories.assign(category="cat"),
+        "1 row null": categories.assign(category=["cat", None]),
+    }
+    for reason, table in wrong.items():
+        with pytest.raises(sf.InputError, match=f"truth categories.*{reason}"):
+            sf.match(sf.Annotations(truth, None, None, table), PREDICTIONS)

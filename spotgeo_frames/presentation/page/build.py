@@ -150,7 +150,7 @@ def report(
     inputs = provenance.inputs_of(_by_role(known, named))
     _check_kept(page_path, folder, [file.path for file in inputs])
     slices = [*{tuple(columns): columns for columns in ALWAYS + selections.slicings(by)}.values()]
-    tables_of_rows = [table for side in (known, *named.values()) for table in side if table is not None]
+    tables_of_rows = [table for side in (known, *named.values()) for table in side.of_sequences if table is not None]
     left_out, unknown = selections.excluded_sequences(exclude, tables_of_rows)
     left_out = left_out or []
     if left_out:
