@@ -74,7 +74,7 @@ def _answer(work: Callable[..., "Answer"], given: dict[str, Any]) -> None:
     """Prints the answer of a function that does the work of a command; exits with its status unless that is 0."""
     as_json = given.pop("as_json", False)
     with problems_reported():
-        if "tau" in given:  # the command takes a rule
+        if "labelled" in given:  # the command takes a rule
             from .arguments import with_how  # imported only here: help and repartition match nothing
 
             given = with_how(given)

@@ -73,6 +73,19 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _numbers(text: str) -> list[float]:
+    """Parses the value of an option that is a list of numbers."""
+    return [_number(item) for item in text.split(",")]
+
+
+def _thresholds(text: str) -> list[float] | dict[str | None, float]:
+    """Parses thresholds: a list of numbers, or of CLASS=NUMBER, where a number alone is that of all other classes."""
+    if "=" not in text:
+        return _numbers(text)
+    pairs = [item.rpartition("=") for item in text.split(",")]
+    return {name or None: _number(number) for name, _, number in pairs}
+
+
 _FILE = (
     "Competition JSON (.json, .gz, .zip), Parquet (file or folder), CSV, or a format that read() knows, such as CVAT"
 )
@@ -116,6 +129,12 @@ RULE = (
     *_MATCHING,
     _flag("--tracks", "Identities count: evaluate as track does, and joints as pose does"),
     _BENCHMARK,
+)
+PROTOCOL = _argument(
+    "--protocol",
+    "Whose rules average precision follows; coco by default",
+    metavar="coco|voc2007|voc2010|lvis|ultralytics|nuscenes|open_images|kitti",
+    default="coco",
 )
 _BY = "Slice by a column of the match table: its values, 2 to 1000 quantile bins, or edges (x:0,5,inf); A*B crosses"
 BY = _argument("--by", f"{_BY}; may be repeated", metavar="COLUMN[:BINS]", action="append", default=[])
@@ -261,17 +280,30 @@ DIAGNOSE = Command(
 AP = Command(
     "findings",
     "ap",
-    "Scores boxes or poses by COCO's average precision (AP) and average recall (AR).",
+    "Scores detections by average precision (AP): COCO's, or by the protocol of another benchmark.",
     (
         _argument(
             "truth",
-            "COCO's annotations (.json, .gz, .zip), or a table of objects (Parquet or CSV)",
+            "COCO's annotations (.json, .gz, .zip), or objects of any kind that score accepts",
             metavar="TRUTH",
             type=Path,
         ),
-        _argument("results", "COCO's results, or a table of objects with a score", metavar="RESULTS", type=submission),
+        _argument("results", "COCO's results, or objects with a score", metavar="RESULTS", type=submission),
         _flag("--keypoints", "Poses by OKS instead of boxes by IoU"),
         _flag("--masks", "Masks by IoU instead of boxes"),
+        PROTOCOL,
+        _argument(
+            "--tau",
+            "Match within this distance, or these, such as 0.5,1,2,4; points need it",
+            metavar="<float>[,...]",
+            type=_numbers,
+        ),
+        _argument(
+            "--thresholds",
+            "Other similarities than the protocol's, such as 0.5,0.75, or by class, such as car=0.7,0.5",
+            metavar="<float>[,...]",
+            type=_thresholds,
+        ),
         _argument(
             "--max-detections",
             "The most detections of an image and class that count; 100 by default, 20 of poses",
@@ -279,11 +311,15 @@ AP = Command(
             metavar="<int>",
             type=_count,
         ),
+        BY,
+        FRAMES,
+        _path("--categories", "Parquet or CSV with the column category, and frequency (r, c, f) or parent"),
         JSON,
         OUT,
     ),
     "The numbers are those of pycocotools: at most 100 detections an image and class (20 poses), ten thresholds from "
-    "0.50 to 0.95, 101 recall points. A warning counts the detections that are left out. A dash (null in JSON) stands "
+    "0.50 to 0.95, 101 recall points. --protocol computes them as other benchmarks do, and the first line says which "
+    "official number it is. A warning counts the detections that are left out. A dash (null in JSON) stands "
     "where pycocotools has -1. The JSON also has AP by category.",
 )
 

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..formats import Needed, read_annotations, read_sides
 from ..support import InputError
-from ..tables import columns_of
+from ..tables import CheckedBins, columns_of
 from .answers import Answer, check_out, formatted, heading, keep, plain_rows, rule_words
-from .arguments import How, read_pair, sequence_numbers
+from .arguments import How, read_pair, sequence_numbers, slices_of
 from .printing import WrongUsage, one_line, problems_reported
 from .submissions import Submission
 from .text import costs_text, number_text, rule_text, sweep_text
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from ..scoring import AveragePrecision, Number
 
-    from ..scoring import Number
+# The numbers of each category that JSON has.
+OF_CATEGORIES = ("AP", "AP50", "AP75")
 
 # The thresholds of the match tables that `ap --out` keeps; all ten would take ten times the space.
 KEPT_THRESHOLDS = (0.5, 0.75)
@@ -88,37 +91,85 @@ def diagnose(truth: Path, submission: Submission, how: How, out: Path | None) ->
 
 
 def ap(
-    truth: Path, results: Submission, keypoints: bool, masks: bool, max_detections: int | None, out: Path | None
+    truth: Path,
+    results: Submission,
+    keypoints: bool,
+    masks: bool,
+    protocol: str,
+    tau: list[float] | None,
+    thresholds: Any,
+    max_detections: int | None,
+    by: list[str],
+    frames: Path | None,
+    categories: Path | None,
+    out: Path | None,
 ) -> Answer:
-    """The official numbers of detections."""
-    from ..scoring import average_precision
+    """The numbers of detections by the protocol of a benchmark."""
+    from ..formats import read_categories
+    from ..scoring import PROTOCOLS, average_precision
 
     if keypoints and masks:
         raise WrongUsage("--keypoints and --masks: give one of them")
-    similarity = "oks" if keypoints else "iou"
+    if protocol not in PROTOCOLS:
+        raise WrongUsage(f"--protocol: {protocol!r} is none of {', '.join(PROTOCOLS)}")
     check_out(out, [truth, results.path])
-    needed = Needed((), carried=out is not None)
-    known, found = read_sides(truth, [results.path], similarity="masks" if masks else similarity, needed=needed)
-    result = average_precision(known, found, similarity=similarity, max_detections=max_detections)
-    result, numbers = replace(result, thresholds=KEPT_THRESHOLDS), result.matched.numbers
-    [row] = plain_rows(result.summary)
-    answer = formatted({name: row[name] for name in numbers} | {"categories": _by_category(result.categories)})
-    keep(out, "ap", result, answer, {"truth": known.objects, "results": found.objects})
-    lines = [_official_line(number, row[name]) for name, number in numbers.items()]
-    return Answer(lambda: "\n".join(lines), lambda: answer)
+    slices = slices_of(by)
+    named = [name for columns in slices for name in columns]
+    needed = Needed(named, carried=out is not None)
+    content = "masks" if masks else "oks" if keypoints else "iou"
+    known, found = read_sides(truth, [results.path], frames, content, needed=needed)
+    if categories is not None:
+        known = known._replace(categories=read_categories(categories))
+    rules: dict[str, Any] = {"protocol": protocol, "thresholds": thresholds, "max_detections": max_detections}
+    similarity = "oks" if keypoints else None
+    try:
+        result = average_precision(known, found, similarity, **rules, tau=tau)
+    except ValueError as error:
+        raise WrongUsage(str(error)) from None
+    row, names = plain_rows(result.summary)[0], result.matched.numbers
+    answer = {name: row[name] for name in names}
+    answer |= {"categories": _by_category(result), "protocol": protocol, "provenance": result.provenance}
+    answer |= {"by": _by_slices(result, slices)} if slices else {}
+    text = formatted(answer)
+    kept = replace(result, thresholds=_kept_thresholds(result))
+    keep(out, "ap", kept, text, {"truth": known.objects, "results": found.objects})
+    lines = [one_line(result.provenance), *(_line(name, number, row[name], result) for name, number in names.items())]
+    return Answer(lambda: "\n".join(lines), lambda: text)
 
 
-def _by_category(categories: pd.DataFrame) -> dict[str, dict[str, float | None]]:
+def _by_slices(
+    result: AveragePrecision, slices: Sequence[Mapping[str, CheckedBins]]
+) -> dict[str, list[dict[str, Any]]]:
+    """The rows of the summary by each --by, by the names of its columns."""
+    from ..scoring import sequence_sums
+
+    answer = {}
+    for columns in slices:
+        summary, texts = sequence_sums.summary_of_result(result, columns, None)
+        for text in texts:
+            warnings.warn(f"ap: {text}", stacklevel=2)
+        answer["*".join(columns)] = plain_rows(summary)
+    return answer
+
+
+def _kept_thresholds(result: AveragePrecision) -> list[float]:
+    """The thresholds of the match tables that are kept, or all where these are not among them."""
+    there = [float(one) for one in result.matched.thresholds]
+    return [one for one in KEPT_THRESHOLDS if one in there] or there
+
+
+def _by_category(result: AveragePrecision) -> dict[str, dict[str, float | None]]:
     """The numbers of each category by its name; nothing without categories, of which the table has a null one."""
-    from ..scoring import DEFAULT
-
-    rows = plain_rows(columns_of(categories).select(["category", *DEFAULT]))
+    names = [name for name in OF_CATEGORIES if name in result.matched.numbers]
+    rows = plain_rows(columns_of(result.categories).select(["category", *names]))
     named = [row for row in rows if row["category"] is not None]
-    return {str(row["category"]): {name: row[name] for name in DEFAULT} for row in named}
+    return {str(row["category"]): {name: row[name] for name in names} for row in named}
 
 
-def _official_line(number: Number, value: float | None) -> str:
-    """A line as pycocotools prints it, with a dash where it has -1."""
+def _line(name: str, number: Number, value: float | None, result: AveragePrecision) -> str:
+    """A line as pycocotools prints it where its words say all, with a dash where it has -1; else the name and value."""
+    if result.matched.protocol.name != "coco" or number.of == "sensitivity":
+        return f" {name:<18} {number_text(value, '.4f')}"
     title, kind = {"precision": ("Average Precision", "(AP)"), "recall": ("Average Recall", "(AR)")}[number.of]
     threshold = "0.50:0.95" if number.threshold is None else f"{number.threshold:.2f}"
     of = f"IoU={threshold:<9} | area={number.area:>6} | maxDets={number.limit:>3}"

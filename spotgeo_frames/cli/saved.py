@@ -21,10 +21,8 @@ from ..scoring import (
     AveragePrecision,
     Matched,
     average_precision,
-    limits_of,
-    numbers_of,
+    most_text,
     sequence_sums,
-    thresholds_text,
 )
 from ..support import InputError, addresses, work
 from ..tables import (
@@ -129,19 +127,12 @@ def read_given(
     of_path |= dict(zip(files, sides, strict=True))
     named = dict(zip(names, [of_path[path] for path in paths], strict=True))
     tables = [known, *(side for side in named.values() if isinstance(side, Annotations))]
-    return Given(known, named, how, names_to_exclude(exclude, tables), _options(saved[0]) if saved else {})
+    return Given(known, named, how, names_to_exclude(exclude, tables), saved[0].protocol.arguments if saved else {})
 
 
 def is_of_precision(side: Annotations | Saved) -> TypeGuard[Saved]:
     """Whether a submission is a folder that `ap --out` wrote."""
     return isinstance(side, Saved) and isinstance(side.result, AveragePrecision)
-
-
-def _options(matched: Matched) -> dict[str, Any]:
-    """The arguments of `average_precision` beside the rule that a saved one was made with, but for official ones."""
-    is_official = matched.numbers == numbers_of(matched.rule.geometry)
-    most = None if is_official else limits_of(matched.numbers)[-1]
-    return {"thresholds": matched.thresholds.tolist(), "max_detections": most}
 
 
 def results_of(given: Given, *, of_precision: bool) -> dict[str, Result]:
@@ -278,9 +269,9 @@ def predictions_of(submission: Annotations | Saved) -> Annotations:
 
 def _check_complete(matched: Matched, name: str) -> None:
     """Raises InputError if a saved average precision lacks predictions, which do not count in it."""
-    n, most = matched.detections.beyond.n_detections, limits_of(matched.numbers)[-1]
+    n = matched.detections.beyond.n_detections
     if n:
-        kept = f"has at most {most:,} detections of a frame and category, as average precision counts them"
+        kept = f"has {most_text(matched.protocol)}, as average precision counts them"
         raise InputError(
             f"{name}: {kept}, and {messages.counted(n, 'detection')} missing; give the file of the predictions"
         )
@@ -290,9 +281,7 @@ def result_text(result: Result) -> str:
     """By which rule a result was evaluated, in words."""
     if not isinstance(result, AveragePrecision):
         return rule_text(matches_of(result).attrs)
-    matched = result.matched
-    over = f"average precision by {matched.rule.name} over {thresholds_text(matched.thresholds)}"
-    return f"{over}, at most {limits_of(matched.numbers)[-1]:,} detections a frame and category"
+    return f"average precision by {result.matched.rule.name}, {result.over}"
 
 
 def source_of(submission: Annotations | Saved) -> pd.DataFrame:

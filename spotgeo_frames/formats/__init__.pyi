@@ -23,6 +23,7 @@ from .motchallenge import read_motchallenge as read_motchallenge
 from .motchallenge import read_numbered as read_numbered
 from .motchallenge_writer import write_motchallenge as write_motchallenge
 from .mots import read_mots as read_mots
+from .objects import read_categories as read_categories
 from .objects import read_objects as read_objects
 from .open_images import read_open_images as read_open_images
 from .posetrack import read_posetrack as read_posetrack

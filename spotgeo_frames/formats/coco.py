@@ -393,12 +393,14 @@ def _frames(
     columns = {"sequence": ids, "frame": 1, **sizes, "file_name": names}
     others = attribute_columns(attributes, ("id", *sizes, "file_name"), place)
     named = {f"image_{name}" if name in TAKEN else name: values for name, values in others.items()}
-    named |= {
+    lists = {
         column: pd.Series([[categories[one] for one in getattr(image, name) or ()] for image in images], dtype=object)
         for column, name in VERIFIED.items()
         if any(getattr(image, name) is not None for image in images)
     }
-    return pd.DataFrame(columns | named)  # at once, since pandas takes longer for each column that is there already
+    return pd.DataFrame(
+        columns | named | lists
+    )  # at once, since pandas takes longer for each column that is there already
 
 
 def _annotation_table(

@@ -101,6 +101,11 @@ def read_needed(path: str | Path, side: str, needed: Needed | None) -> pd.DataFr
     return _checked(path, "frames" if side == "frames" else "objects", False, Storage(), needed, side)
 
 
+def read_categories(path: str | Path) -> pd.DataFrame:
+    """A checked table of categories in a file, as pandas."""
+    return _checked(path, "categories", False, Storage())
+
+
 def _wanted(names: Sequence[str], needed: Needed | None, path: Path) -> list[str] | None:
     """The names of the columns to read of those there are; None if all are read."""
     if needed is None or len(names) <= MOST_CARRIED or len({*names}) < len(names):
@@ -125,12 +130,13 @@ def _checked(
     needed: Needed | None = None,
     side: str | None = None,
 ) -> pd.DataFrame:
-    """A table of "objects" or "frames", which `name` says, in memory or in a file, checked; with a note of the file.
+    """A checked table of "objects", "frames" or "categories", as `name` says, in memory or in a file, which it notes.
 
     Evaluations say which `side` it is. Objects without a name are numbered for them only: people would take the numbers
     for identities.
     """
-    check = checks.check_frames if name == "frames" else partial(checks.check_objects, numbered=side is not None)
+    check_objects = partial(checks.check_objects, numbered=side is not None)
+    check = {"frames": checks.check_frames, "categories": checks.check_categories}.get(name, check_objects)
     if not isinstance(source, str | Path):
         table = check(source, name)
         return pandas_tables.own_copy(table) if table is source else table

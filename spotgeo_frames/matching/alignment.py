@@ -186,6 +186,15 @@ def select_rows(aligned: Aligned, truth: np.ndarray, predictions: np.ndarray) ->
     return aligned._replace(truth=sides[0], predictions=sides[1])
 
 
+def with_truths(aligned: Aligned, rows: np.ndarray, category: Any) -> Aligned:
+    """The same sides with the truths at these positions, each in another category; a truth may be there repeatedly."""
+    truth = aligned.truth
+    objects = truth.table.take(rows).assign({"category": category})
+    codes = category_codes(objects, aligned.predictions.table)
+    again = side_of(objects, truth.row[rows], truth.frame[rows], codes[0], len(aligned.frames))
+    return aligned._replace(truth=again, predictions=aligned.predictions._replace(category=codes[1]))
+
+
 def drop_empty_joints(aligned: Aligned) -> Aligned:
     """The same sides without the joints of frames that no row has; of a frame without any, a null joint stays."""
     counts = aligned.truth.counts + aligned.predictions.counts

@@ -11,15 +11,45 @@ the outcome is that of choosing one after another, in any order of asking.
 
 import numpy as np
 
-from .pairs import Pairs
+from .pairs import Pairs, join_pairs
 
 
-def preferred_order(pairs: Pairs, ignored: np.ndarray) -> np.ndarray:
+def preferred_order(pairs: Pairs, ignored: np.ndarray, *, first_truth: bool = False) -> np.ndarray:
     """The order that sorts pairs by prediction, and those of a prediction as it prefers them.
 
-    Predictions are numbered from the surest on. `ignored` marks the truths that do not count.
+    Predictions are numbered from the surest on. `ignored` marks the truths that do not count. Of equally similar
+    truths, a prediction prefers the last in file order, or the `first_truth`.
     """
-    return np.lexsort((-pairs.truth, -pairs.measure, ignored[pairs.truth], pairs.prediction))
+    truth = pairs.truth if first_truth else -pairs.truth
+    return np.lexsort((truth, -pairs.measure, ignored[pairs.truth], pairs.prediction))
+
+
+def best_pairs(pairs: Pairs, ignored: np.ndarray, is_crowd: np.ndarray, *, first_truth: bool = False) -> Pairs:
+    """The pairs of predictions that ask for one truth only: the most similar of all, whether or not it counts.
+
+    The surest prediction that asks for a truth has it, and all of those that ask for an ignored one. Predictions that
+    have none ask for the crowd in which they lie most; crowds take them all. This is how Pascal VOC matches
+    (VOCevaldet.m), with crowds as Open Images takes its groups. The pairs come in rising order of predictions.
+    """
+    order = preferred_order(pairs, is_crowd, first_truth=first_truth)
+    pairs = pairs.take(order)
+    in_crowd = is_crowd[pairs.truth]
+    others = pairs.take(np.flatnonzero(~in_crowd))
+    asked = others.take(_firsts(others.prediction))
+    has_it = ignored[asked.truth]
+    _, first = np.unique(asked.truth, return_index=True)
+    has_it[first] = True
+    asked = asked.take(np.flatnonzero(has_it))
+    if not in_crowd.any():
+        return asked
+    covering = pairs.take(np.flatnonzero(in_crowd & ~np.isin(pairs.prediction, asked.prediction)))
+    joined = join_pairs([asked, covering.take(_firsts(covering.prediction))])
+    return joined.take(np.argsort(joined.prediction, kind="stable"))
+
+
+def _firsts(prediction: np.ndarray) -> np.ndarray:
+    """The position of the first pair of each prediction; those of one stand together."""
+    return np.flatnonzero(np.diff(prediction, prepend=-1))
 
 
 def greedy_pairs(pairs: Pairs, is_crowd: np.ndarray) -> np.ndarray:
@@ -28,7 +58,7 @@ def greedy_pairs(pairs: Pairs, is_crowd: np.ndarray) -> np.ndarray:
     `is_crowd` marks the truths that may be taken several times.
     """
     prediction, truth = pairs.prediction, pairs.truth
-    starts = np.flatnonzero(np.diff(prediction, prepend=-1))
+    starts = _firsts(prediction)
     ends = np.append(starts[1:], len(prediction))
     asked = starts.copy()  # each prediction's pair that it asks for
     holder = np.full(len(is_crowd), -1, np.int64)  # the prediction, as a position in starts, that has each truth

@@ -85,10 +85,10 @@ OWN_COLUMNS = {
 }
 
 # Notes of a match table that are counts; those of tables that share no sequence add up.
-COUNTS_NOTED = ("crowds", "explained", "ignored", "beyond_max_detections", "unlabelled")
+COUNTS_NOTED = ("crowds", "explained", "ignored", "beyond_max_detections", "unverified", "unlabelled")
 
 # Notes of average precision that say, beside the rule, what its numbers are means over and which detections count.
-PRECISION_NOTED = ("thresholds", "max_detections")
+PRECISION_NOTED = ("protocol", "thresholds", "max_detections", "fields")
 
 # Larger integers are not exact as float64, which is the type of carried numbers in a match table.
 LARGEST_EXACT_INTEGER = 1 << 53

@@ -8,7 +8,7 @@ import pytest
 
 import spotgeo_frames as sf
 from helpers.problems import refused
-from spotgeo_frames.scoring.ap import curves
+from spotgeo_frames.scoring.ap import interpolation
 
 
 def sides(n_categories: int) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -44,7 +44,7 @@ def test_parts_do_not_matter(part: int, monkeypatch: pytest.MonkeyPatch) -> None
     found = found.assign(category=found["category"] % 12)
     whole = sf.average_precision(truth, found)
     curve = whole.curve
-    monkeypatch.setattr(curves, "PART", part)
+    monkeypatch.setattr(interpolation, "PART", part)
     again = sf.average_precision(truth, found)
     pd.testing.assert_frame_equal(again.categories, whole.categories, check_exact=True)
     pd.testing.assert_frame_equal(again.curve, curve, check_exact=True)

@@ -139,7 +139,7 @@ def test_categories_may_have_attributes_and_are_checked() -> None:
     truth = TRUTH.assign(category="cat")
     assert sf.Annotations(truth, None, None, categories).categories is categories
     wrong = {
-        "no column category": categories.drop(columns="category"),
+        "column category is missing": categories.drop(columns="category"),
         "2 rows the same": categories.assign(category="cat"),
         "1 row null": categories.assign(category=["cat", None]),
     }

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ...matching import Pairs
-from ...scoring import RECALLS, AveragePrecision, Matched, Scope, averages_of, limits_of
+from ...scoring import CURVES, Asked, AveragePrecision, Matched, Scope, asked_by, averages_of
 from ...support import pandas_tables
 from .detection_errors import KINDS, LOST, DetectionErrors, errors_at, kinds_of, nearest_truths
 
@@ -59,7 +59,8 @@ def detection_costs(result: AveragePrecision) -> pd.DataFrame:
     rows = ["", *names]
     values = np.array([[_ap(matched, _left(matched, places, of, name)) for of in errors] for name in rows])
     for column in ("AP50", "AP"):
-        at = np.flatnonzero(matched.numbers[column].is_at(matched.thresholds))
+        number = matched.numbers.get(column)
+        at = np.flatnonzero(False if number is None else number.is_at(matched.thresholds))
         of_rows = values[:, at].mean(axis=1) if len(at) else np.full(len(rows), np.nan)
         columns |= {column: of_rows[1:], f"{column}_gain": of_rows[1:] - of_rows[0] + 0.0}  # no -0.0
     tide = 100 * np.array([_ap(matched, _left(matched, places, errors[0], name), as_tide=True) for name in rows])
@@ -103,13 +104,13 @@ def _ap(matched: Matched, left: Left, as_tide: bool = False) -> float:
         return np.nan
     taken = {name: getattr(detections, name)[left.detections] for name in ("row", "frame", "score", "rank")}
     true = np.flatnonzero(left.finds >= 0)
+    curve, asked = CURVES["101 points"], asked_by({"AP": matched.numbers["AP"]}, matched.protocol)
     averages = averages_of(
         detections._replace(category=left.category, **taken),
         Scope(left.counts, np.ones(len(left.finds), bool)),
         [Pairs(true, left.finds[true], np.ones(len(true)))],
-        limits_of(matched.numbers)[-1:],
-        recalls=TIDE_RECALLS if as_tide else RECALLS,
+        Asked(frozenset({"precision"}), curve._replace(recalls=TIDE_RECALLS), []) if as_tide else asked,
     )
-    precision = np.where(averages.n_truth > 0, averages.precision[0], 0.0)
+    precision = np.where(averages.n_truth > 0, averages.values["precision"][0].mean(axis=0), 0.0)
     is_taken = (averages.n_truth + averages.n_predicted > 0) & (had_truths | as_tide)
     return float(precision[is_taken].mean()) if is_taken.any() else 1.0

@@ -1,55 +1,70 @@
-"""Precision over recall of each category, for any weights of the frames.
+"""Precision over recall of each category, for any weights of the frames, and the averages that follow.
 
-Detections are counted from the highest score down. The precision at a recall point is the highest one there or at any
-higher recall (cocoeval.py, accumulate). It is found from the true positives alone, since precision falls between them.
-
-A scope says what counts: all truths, those of an area range, or those with an attribute. Truths outside it are ignored,
-as pycocotools ignores truths outside an area range: a detection that is matched with one of them counts neither as
-right nor as wrong. A detection without a match is wrong only if it is within the scope itself.
+Detections are counted from the highest score down. What is taken of the curve at which recall is the protocol's; see
+`interpolation`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from ...matching import Pairs, greedy
+from ...matching import Pairs
 from ...support import arrays
 from .detections import Detections
-from .numbers import AREAS
+from .interpolation import CURVES, Curve, TruePositives, cells_of, points_of
+from .numbers import RATES, Number, Numbers, limits_of
+from .protocols import Protocol
+from .scopes import Scope
 
-# The recall points.
-RECALLS = np.linspace(0.0, 1.0, 101)
+# Up to so many categories, means are added up in pycocotools' order, which takes all precisions at once (8 kB each).
+MOST_TOGETHER = 1 << 12
 
-# How many categories are looked at together; the arrays of their recall points fit a processor's cache.
-PART = 1 << 10
 
-# What pycocotools adds to the denominator of precision.
-SPACING = np.spacing(1)
+class Asked(NamedTuple):
+    """What averages are computed: the kinds of numbers, the curve of precision, and the limits of recall, rising."""
 
-# A threshold of 1 is lowered by this much (cocoeval.py, evaluateImg).
-ALMOST_ONE = 1 - 1e-10
+    kinds: frozenset[str]
+    curve: Curve
+    limits: Sequence[int | None]
+    min_recall: float = 0.0
+    min_precision: float = 0.0
+
+
+def asked_by(numbers: Numbers, protocol: Protocol) -> Asked:
+    """What some numbers of a protocol are computed from."""
+    kinds = frozenset(number.of for number in numbers.values())
+    curve = CURVES[protocol.interpolation]
+    return Asked(kinds, curve, limits_of(numbers), protocol.min_recall, protocol.min_precision)
 
 
 class Averages(NamedTuple):
-    """Precision and recall of K categories at T thresholds; null for categories without truths.
+    """What the numbers of K categories at T thresholds are means of; null for categories without truths.
 
     Attributes
     ----------
-    precision
-        The mean of the precision at the recall points, (T, K).
-    recall
-        The recall of the M limits to the detections of a frame and category, (T, K, M).
+    values
+        By the kind of number: the precision at X recall points, the recall of X limits to the detections of a frame and
+        category, or the sensitivity at X rates of false alarms; (T, X, K).
+    limits
+        The limits of recall, (X,).
     n_truth, n_predicted
         How many truths and detections count, (K,).
     """
 
-    precision: np.ndarray
-    recall: np.ndarray
+    values: Mapping[str, np.ndarray]
+    limits: Sequence[int | None]
     n_truth: np.ndarray
     n_predicted: np.ndarray
+
+    def cells(self, number: Number) -> np.ndarray:
+        """What a number is the mean of, (T, X, K)."""
+        of = self.values[number.of]
+        if number.of == "recall":
+            return of[:, [self.limits.index(number.limit)]]
+        return of if number.rate is None else of[:, [RATES.index(number.rate)]]
 
 
 class Curves(NamedTuple):
@@ -83,6 +98,8 @@ class _Counted(NamedTuple):
         The first detection of each category, and the end, (K + 1,).
     n_truth, n_predicted
         How many truths and detections of each category count, (K,).
+    n_frames
+        How many frames count.
     """
 
     weight: np.ndarray
@@ -91,61 +108,82 @@ class _Counted(NamedTuple):
     starts: np.ndarray
     n_truth: np.ndarray
     n_predicted: np.ndarray
+    n_frames: float
 
 
 def averages_of(
     detections: Detections,
     scope: Scope,
     matched: Sequence[Pairs],
-    limits: Sequence[int],
+    asked: Asked,
     weights: np.ndarray | None = None,
-    recalls: np.ndarray = RECALLS,
 ) -> Averages:
-    """Mean precision and recall within a scope, from the pairs that are matched there at each threshold.
+    """What numbers are means of within a scope, from the pairs that are matched there at each threshold.
 
-    `limits` are how many detections of a frame and category count, rising; precision is that of the last. `weights`
-    (frames,) say how often each frame counts, as integers of type float64; by default once. `recalls` (R,) are the
-    recall points. Curves of all categories together would take 16 kB for each, so they are averaged in parts.
+    `weights` (frames,) say how often each frame counts, as integers of type float64; by default once.
     """
     counted = _counted(detections, scope, weights)
-    shape = len(matched), len(counted.n_truth)
-    precision, recall = np.zeros(shape), np.zeros((*shape, len(limits)))
-    for t, pairs in enumerate(matched):
-        true = _true_positives(detections, scope, pairs, counted)
-        for part, reached, highest, _ in _points(true, counted, recalls):
-            cells = np.zeros(reached.shape)
-            cells[reached] = highest
-            precision[t, part] = cells.mean(axis=1)
-        recall[t] = _recalls(true, detections.rank, counted.n_truth, limits)
-    precision[:, counted.n_truth == 0] = np.nan
-    return Averages(precision, recall, counted.n_truth, counted.n_predicted)
+    of_thresholds = [
+        _values(detections, true_positives(detections, scope, pairs, counted), counted, asked) for pairs in matched
+    ]
+    values = {kind: np.stack([of[kind] for of in of_thresholds]) for kind in asked.kinds}
+    for of in values.values():
+        of[..., counted.n_truth == 0] = np.nan
+    return Averages(values, asked.limits, counted.n_truth, counted.n_predicted)
 
 
-def curves_of(detections: Detections, scope: Scope, matched: Sequence[Pairs], limits: Sequence[int]) -> Curves:
+def _values(detections: Detections, true: TruePositives, counted: _Counted, asked: Asked) -> dict[str, np.ndarray]:
+    """The numbers of each kind at one threshold, (X, K)."""
+    answer = {}
+    if "precision" in asked.kinds:
+        cells = cells_of(true, asked.curve, asked.min_recall, asked.min_precision)
+        answer["precision"] = (cells if len(cells) <= MOST_TOGETHER else cells.mean(axis=1, keepdims=True)).T
+    if "recall" in asked.kinds:
+        answer["recall"] = _recalls(true, detections.rank, asked.limits).T
+    if "sensitivity" in asked.kinds:
+        answer["sensitivity"] = _sensitivities(true, counted.n_frames)
+    return answer
+
+
+def curves_of(detections: Detections, scope: Scope, matched: Sequence[Pairs], asked: Asked) -> Curves:
     """Precision over recall within a scope, from the pairs that are matched there at each threshold."""
     counted = _counted(detections, scope, None)
-    shape = len(matched), len(counted.n_truth), len(RECALLS)
-    precision, score, recall = np.zeros(shape), np.full(shape, np.nan), np.zeros((*shape[:2], len(limits)))
+    shape = len(matched), len(counted.n_truth), len(asked.curve.recalls)
+    precision, score = np.zeros(shape), np.full(shape, np.nan)
+    recall = np.zeros((*shape[:2], len(asked.limits)))
     for t, pairs in enumerate(matched):
-        true = _true_positives(detections, scope, pairs, counted)
-        for part, reached, highest, at in _points(true, counted, RECALLS):
-            precision[t, part][reached], score[t, part][reached] = highest, detections.score[at]
-        recall[t] = _recalls(true, detections.rank, counted.n_truth, limits)
+        true = true_positives(detections, scope, pairs, counted)
+        for part, points in points_of(true, asked.curve):
+            reached = points.at >= 0
+            precision[t, part] = points.precision
+            score[t, part][reached] = detections.score[points.at[reached]]
+        recall[t] = _recalls(true, detections.rank, asked.limits)
     has_detections = counted.n_predicted > 0
-    # The first detection, right or wrong, reaches the recall 0.
-    first = np.searchsorted(counted.claimed, counted.claimed[counted.starts[:-1]], side="right") - 1
-    score[:, has_detections, 0] = detections.score[first[has_detections]]
+    if asked.curve.recalls[0] == 0:
+        # The first detection, right or wrong, reaches the recall 0.
+        first = np.searchsorted(counted.claimed, counted.claimed[counted.starts[:-1]], side="right") - 1
+        score[:, has_detections, 0] = detections.score[first[has_detections]]
     empty = counted.n_truth == 0
     precision[:, empty], score[:, empty] = np.nan, np.nan
     return Curves(precision, score, recall)
 
 
-def _recalls(true: _TruePositives, rank: np.ndarray, n_truth: np.ndarray, limits: Sequence[int]) -> np.ndarray:
+def _recalls(true: TruePositives, rank: np.ndarray, limits: Sequence[int | None]) -> np.ndarray:
     """The recall that each limit reaches, (K, M); null without truths."""
     there = rank[true.detection]
-    found = [arrays.added_at(true.category, true.weight * (there < limit), len(n_truth)) for limit in limits]
+    weights = [true.weight if limit is None else true.weight * (there < limit) for limit in limits]
+    found = [arrays.added_at(true.category, weight, len(true.n_truth)) for weight in weights]
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(n_truth > 0, np.array(found) / n_truth, np.nan).T
+        return np.where(true.n_truth > 0, np.array(found) / true.n_truth, np.nan).T
+
+
+def _sensitivities(true: TruePositives, n_frames: float) -> np.ndarray:
+    """The share of truths found with at most so many false alarms a frame as each of the rates, (F, K)."""
+    found = [
+        arrays.added_at(true.category, true.weight * (true.fp <= rate * n_frames), len(true.n_truth)) for rate in RATES
+    ]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.array(found) / true.n_truth
 
 
 def _counted(detections: Detections, scope: Scope, weights: np.ndarray | None) -> _Counted:
@@ -156,19 +194,8 @@ def _counted(detections: Detections, scope: Scope, weights: np.ndarray | None) -
     n_truth = arrays.added_at(detections.truth_category, of_truth, len(detections.categories))
     weight = weights[detections.frame]
     claimed = _before(weight)
-    return _Counted(weight, claimed, _before(weight * scope.within), starts, n_truth, np.diff(claimed[starts]))
-
-
-def _points(
-    true: _TruePositives, counted: _Counted, recalls: np.ndarray
-) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray]]:
-    """Yields ranges of categories with what `_at_recalls` says of them."""
-    first = np.searchsorted(true.detection, counted.starts)
-    precision = true.tp / (true.fp + true.tp + SPACING)
-    for low in range(0, len(counted.n_truth), PART):
-        part = slice(low, min(low + PART, len(counted.n_truth)))
-        needed = _needed(counted.n_truth[part], recalls)
-        yield part, *_at_recalls(true, precision, needed, first[part.start : part.stop + 1])
+    within = _before(weight * scope.within)
+    return _Counted(weight, claimed, within, starts, n_truth, np.diff(claimed[starts]), float(weights.sum()))
 
 
 def _before(weights: np.ndarray) -> np.ndarray:
@@ -176,31 +203,20 @@ def _before(weights: np.ndarray) -> np.ndarray:
     return np.concatenate([[0.0], np.cumsum(weights)])
 
 
-class _TruePositives(NamedTuple):
-    """The N detections that are right at one threshold, in the order of the detections, each (N,).
-
-    Attributes
-    ----------
-    detection, category, weight
-        The position of each among the detections, its category, and how often it counts.
-    found
-        How many are right from the first category on, up to and including this one.
-    tp, fp
-        How many detections of its category are right up to and including this one, and how many before it are wrong.
-    """
-
-    detection: np.ndarray
-    category: np.ndarray
-    weight: np.ndarray
-    found: np.ndarray
-    tp: np.ndarray
-    fp: np.ndarray
+def is_right(detections: Detections, scope: Scope, pairs: Pairs) -> np.ndarray:
+    """Marks the matched pairs whose detection is right: their truth counts, and of a group they are the surest."""
+    counts = scope.counts[pairs.truth]
+    of_groups = np.flatnonzero(counts & detections.is_crowd[pairs.truth])
+    if len(of_groups):
+        _, first = np.unique(pairs.truth[of_groups], return_index=True)
+        counts[np.delete(of_groups, first)] = False
+    return counts
 
 
-def _true_positives(detections: Detections, scope: Scope, pairs: Pairs, counted: _Counted) -> _TruePositives:
+def true_positives(detections: Detections, scope: Scope, pairs: Pairs, counted: _Counted) -> TruePositives:
     """The true positives among matched pairs."""
     starts, within, of_pair = counted.starts, counted.within, counted.weight[pairs.prediction]
-    is_true = scope.counts[pairs.truth] & (of_pair > 0)
+    is_true = is_right(detections, scope, pairs) & (of_pair > 0)
     # Detections before each pair that are wrong: within the scope, and not matched.
     matched = _before(of_pair * scope.within[pairs.prediction])
     wrong = within[pairs.prediction] - matched[:-1]
@@ -208,64 +224,7 @@ def _true_positives(detections: Detections, scope: Scope, pairs: Pairs, counted:
     detection, n = pairs.prediction[is_true], of_pair[is_true]
     category = detections.category[detection]
     found = np.cumsum(n)
-    before = _before(n)[np.searchsorted(detection, starts)]
-    return _TruePositives(detection, category, n, found, found - before[category], wrong[is_true] - at_start[category])
-
-
-def _at_recalls(
-    true: _TruePositives, precision: np.ndarray, needed: np.ndarray, first: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Which recall points are reached, (K, R); of those the highest precision from there on, and by which detection.
-
-    `precision` is that at each of the true positives. `needed` (K, R) is how many of them reach each point. `first`
-    (K + 1,) is the first of each category.
-    """
-    before = np.concatenate([[0.0], true.found])[first]
-    reached = needed <= np.diff(before)[:, None]
-    filled = np.diff(first) > 0
-    if not filled.any():
-        return reached, np.zeros(0), np.zeros(0, np.int64)
-    position = np.searchsorted(true.found, before[:-1, None] + needed)
-    position = np.minimum(position, first[1:, None] - 1)[filled]
-    highest = np.maximum.reduceat(precision[: first[-1]], position.ravel()).reshape(position.shape)
-    highest = np.maximum.accumulate(highest[:, ::-1], axis=1)[:, ::-1]
-    return reached, highest[reached[filled]], true.detection[position[reached[filled]]]
-
-
-def _needed(n_truth: np.ndarray, recalls: np.ndarray) -> np.ndarray:
-    """How many true positives reach each recall point, (K, R), at least 1: the least n with n / n_truth >= recall."""
-    count = np.where(n_truth > 0, n_truth, 1.0)[:, None]
-    needed = np.ceil(recalls * count)
-    needed -= (needed - 1) / count >= recalls
-    needed += needed / count < recalls
-    return np.maximum(needed, 1.0)
-
-
-class Scope(NamedTuple):
-    """Marks the truths that count, (G,), and the detections that are wrong without a match, (D,)."""
-
-    counts: np.ndarray
-    within: np.ndarray
-
-
-def area_scope(detections: Detections, area: str) -> Scope:
-    """The scope of an area range, by its name in AREAS."""
-    within = [_in_range(values, area) for values in (detections.truth_area, detections.area)]
-    return Scope(within[0] & ~detections.is_ignored, within[1])
-
-
-def _in_range(areas: np.ndarray, name: str) -> np.ndarray:
-    low, high = AREAS[name]
-    within = (areas >= low) & (areas <= high)
-    return within | np.isnan(areas) if name == "all" else within
-
-
-def matched_pairs(detections: Detections, scope: Scope, thresholds: np.ndarray) -> list[Pairs]:
-    """The matched pairs at each of the thresholds, in the order of the detections."""
-    pairs = detections.pairs
-    pairs = pairs.take(greedy.preferred_order(pairs, ~scope.counts))
-    matched = []
-    for threshold in thresholds:
-        pairs = pairs.take(np.flatnonzero(pairs.measure >= min(threshold, ALMOST_ONE)))
-        matched.append(pairs.take(greedy.greedy_pairs(pairs, detections.is_crowd)))
-    return matched
+    first = np.searchsorted(detection, starts)
+    before = _before(n)[first]
+    tp, fp = found - before[category], wrong[is_true] - at_start[category]
+    return TruePositives(detection, category, n, found, tp, fp, first, counted.n_truth, np.diff(at_start))

@@ -9,7 +9,10 @@ import numpy as np
 from ...geometries import Rows, geometry_of
 from ...matching import Aligned, Pairs, Rule, alignment, crowds
 from ...support import InputError, arrays
-from ...tables import Columns, array_of, as_numbers, checks, dataframe_of, provenance, schema
+from ...tables import Columns, as_numbers, checks, dataframe_of, provenance, schema
+from . import verified
+from .categories import categories_of
+from .protocols import Protocol
 
 
 class Beyond(NamedTuple):
@@ -37,16 +40,21 @@ class Detections(NamedTuple):
     score
         The score of each detection, (D,).
     rank
-        The position of each detection among those of its frame and category, (D,).
+        The position of each detection among those of its frame and category, or of its frame, (D,).
     area, truth_area
         The areas of detections (D,) and of truths (G,), px²; null where they are not known.
     is_crowd, is_ignored
         Marks the truths that are crowds, and those that never count: crowds, those that the column `ignore` marks, and
         poses without a labelled joint, (G,).
+    is_excused
+        Marks the detections that are not wrong without a match, since not all truths of their category are labelled in
+        their frame, (D,).
     pairs
         The detections, as positions in this order, and the truths that are similar enough for the lowest threshold.
     beyond
-        The detections that do not count, since there are more of their frame and category.
+        The detections that do not count, since there are more of their frame and category, or of their frame.
+    n_unverified
+        How many detections do not count, since nobody has looked for their category in their frame.
     """
 
     aligned: Aligned
@@ -61,8 +69,10 @@ class Detections(NamedTuple):
     truth_area: np.ndarray
     is_crowd: np.ndarray
     is_ignored: np.ndarray
+    is_excused: np.ndarray
     pairs: Pairs
     beyond: Beyond
+    n_unverified: int = 0
 
     @property
     def starts(self) -> np.ndarray:
@@ -80,48 +90,70 @@ class Detections(NamedTuple):
         return self.aligned.truth.category is not None and self.aligned.predictions.category is not None
 
 
-def sorted_detections(
-    aligned: Aligned, rule: Rule, most: int, least: float, kept: tuple[Pairs, Beyond] | None = None
-) -> Detections:
-    """Sorts the predictions of aligned sides; of each frame and category, the `most` with the highest scores count.
+class Kept(NamedTuple):
+    """What is known of detections that were sorted before: the similar rows, and what does not count."""
 
-    Rows are similar from `least` on. `kept` are the similar rows and what was beyond the most, where both are known
-    already: the predictions are then those that count.
-    Raises InputError if areas or flags of crowds are null or of the wrong type.
+    pairs: Pairs
+    beyond: Beyond
+    n_unverified: int
+
+
+def sorted_detections(aligned: Aligned, rule: Rule, protocol: Protocol, kept: Kept | None = None) -> Detections:
+    """Sorts the predictions of aligned sides; those with the highest scores of each frame (and category) count.
+
+    `kept` is what is known already; the predictions are then those that count.
+    Raises InputError if areas or flags of crowds are null or of the wrong type, or if the protocol needs columns that
+    the truth does not have.
     """
-    truth_category, category, names = _categories(aligned)
-    order, rank = _order(aligned, category)
-    beyond = Beyond() if kept is None else kept[1]
-    if np.any(rank >= most):
-        crowded = np.bincount(aligned.predictions.frame[order[rank >= most]])
+    if protocol.parents and kept is None:
+        aligned = verified.with_parents(aligned)
+    named = categories_of(aligned)
+    order, rank = _order(aligned, named.of_predictions, protocol)
+    beyond, n_unverified = (Beyond(), 0) if kept is None else (kept.beyond, kept.n_unverified)
+    if kept is None:
+        is_beyond = _is_beyond(order, rank, protocol)
+        crowded = np.bincount(aligned.predictions.frame[is_beyond])
         beyond = Beyond(int(crowded.sum()), int(np.count_nonzero(crowded)))
-        counting = np.zeros(len(order), bool)
-        counting[order[rank < most]] = True
-        aligned = alignment.select_rows(aligned, np.ones(len(aligned.truth.frame), bool), counting)
-        category = category[counting]
-        order, rank = _order(aligned, category)
+        is_unknown = (
+            ~is_beyond & ~verified.is_verified(aligned, named) if protocol.verified else np.zeros_like(is_beyond)
+        )
+        n_unverified, counting = int(is_unknown.sum()), ~is_beyond & ~is_unknown
+        if not counting.all():
+            aligned = alignment.select_rows(aligned, np.ones(len(aligned.truth.frame), bool), counting)
+            named = named._replace(of_predictions=named.of_predictions[counting])
+            order, rank = _order(aligned, named.of_predictions, protocol)
     truth, predictions = aligned.truth.table, aligned.predictions
-    marked = crowds.marks(truth)
-    is_crowd, ignored = (np.zeros(len(truth), bool) if of is None else of for of in marked)
+    is_crowd, ignored = (np.zeros(len(truth), bool) if of is None else of for of in crowds.marks(truth))
     never_found = rule.geometry.never_found
-    is_ignored = is_crowd | ignored if never_found is None else is_crowd | ignored | never_found(truth)
-    pairs = rule.pairs_of_precision(aligned, is_crowd, least) if kept is None else kept[0]
+    ignored = ignored if never_found is None else ignored | never_found(truth)
+    is_excused = verified.is_not_exhaustive(aligned, named) if protocol.verified else np.zeros(len(order), bool)
+    pairs = rule.pairs_of_precision(aligned, is_crowd, protocol.loosest) if kept is None else kept.pairs
     return Detections(
         aligned,
         order,
         predictions.frame[order],
-        category[order],
-        truth_category,
-        names,
+        named.of_predictions[order],
+        named.of_truth,
+        named.names,
         as_numbers(predictions.table["score"])[order],
         rank,
         _areas(predictions.table, "predictions")[order],
         _areas(truth, "truth"),
         is_crowd,
-        is_ignored,
+        ignored if protocol.groups else is_crowd | ignored,
+        is_excused[order],
         _in_order(pairs, order),
         beyond,
+        n_unverified,
     )
+
+
+def _is_beyond(order: np.ndarray, rank: np.ndarray, protocol: Protocol) -> np.ndarray:
+    """Marks the predictions that are beyond the most that count, from their order and each one's rank in it."""
+    answer = np.zeros(len(order), bool)
+    if protocol.max_detections is not None:
+        answer[order] = rank >= protocol.max_detections
+    return answer
 
 
 def similar_of_any_category(detections: Detections, rule: Rule, least: float) -> Pairs:
@@ -135,36 +167,20 @@ def similar_of_any_category(detections: Detections, rule: Rule, least: float) ->
     return _in_order(rule.pairs_of_precision(aligned, detections.is_crowd, least), detections.row)
 
 
-def _categories(aligned: Aligned) -> tuple[np.ndarray, np.ndarray, Any]:
-    """The category of each truth and of each prediction, as positions in the names, and the names.
+def _order(aligned: Aligned, category: np.ndarray, protocol: Protocol) -> tuple[np.ndarray, np.ndarray]:
+    """The order of the predictions by category and falling score, and, in that order, each one's rank in its frame.
 
-    If the truth's categories are of a categorical type, the names are all of that type, in its order, then others.
+    Of equal scores the first in file order comes first, unless the protocol has the last first.
     """
-    import pandas as pd
-
-    from ...support import pandas_tables
-
-    sides, unnamed = (aligned.truth, aligned.predictions), array_of(pd.Series([None], dtype=pandas_tables.TEXT))
-    if aligned.truth.category is None or aligned.predictions.category is None:
-        alone = [np.zeros(len(side.frame), np.int64) for side in sides]
-        return alone[0], alone[1], unnamed
-    columns = [pd.Series(side.table["category"], copy=False) for side in sides]
-    listed = getattr(columns[0].dtype, "categories", pd.Index([]))
-    plain = [checks.decoded(column) for column in columns]
-    filled = [column for column in plain if len(column)] or plain[:1]
-    others = pd.Index(pd.concat(filled, ignore_index=True).dropna().unique()).difference(listed)
-    names = listed.append(others) if len(listed) else others
-    if not len(names):  # there are only crowds of any category
-        return np.zeros(len(plain[0]), np.int64), np.zeros(0, np.int64), unnamed
-    of_truth, of_predictions = (names.get_indexer(pd.Index(column)) for column in plain)
-    of_truth = np.maximum(of_truth, 0)  # a crowd of any category counts in none
-    return of_truth, of_predictions, array_of(pandas_tables.as_text(names.to_series()))
-
-
-def _order(aligned: Aligned, category: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The order of the predictions by category and falling score, and, in that order, each one's rank in its frame."""
     side = aligned.predictions
-    order = np.lexsort((-as_numbers(side.table["score"]), category))
+    keys = [-as_numbers(side.table["score"])]
+    if protocol.last_first:
+        keys = [-np.arange(len(category)), *keys]
+    order = np.lexsort((*keys, category))
+    if protocol.max_detections_of == "frame":
+        by_score, rank = np.lexsort(keys), np.empty(len(order), np.int64)
+        rank[by_score] = arrays.ranks(side.frame[by_score])
+        return order, rank[order]
     return order, arrays.ranks(category[order] * len(aligned.frames) + side.frame[order])
 
 

@@ -70,7 +70,7 @@ def _sums(
         "groups": np.eye(len(labels))[of_row],
     }
     metrics = MetricSet(
-        entries_of(matched.numbers, matched.thresholds),
+        entries_of(matched.numbers, matched.protocol, matched.thresholds),
         RANKING,
         DEFAULT,
         partial(_values, weighted, group),

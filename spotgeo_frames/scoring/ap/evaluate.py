@@ -14,16 +14,19 @@ from ...geometries import check_pose_scores
 from ...matching import Pairs, Rule, alignment, compared
 from ...support import InputError
 from ...tables import Annotations, Columns, SideColumns, columns_of, dataframe_of, provenance, schema
-from .curves import Averages, Curves, Scope, area_scope, averages_of, curves_of, matched_pairs
-from .detections import Beyond, Detections, sorted_detections
-from .numbers import THRESHOLDS, Numbers, areas_of, checked_thresholds, limits_of, numbers_of
+from .categories import attribute_of
+from .curves import Averages, Curves, asked_by, averages_of, curves_of
+from .detections import Beyond, Detections, Kept, sorted_detections
+from .numbers import Numbers, areas_of, numbers_of
+from .protocols import PROTOCOLS, THRESHOLDS, Protocol, official
+from .scopes import Scope, area_scope, matched_pairs
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# The tables besides those of the result itself; attributes of sequences are optional.
+# The tables besides those of the result itself; attributes of sequences and of categories are optional.
 KEPT = ("truth", "detections", "frames", "pairs")
-OPTIONAL = ("sequences",)
+OPTIONAL = ("sequences", "category_attributes")
 
 
 class Matched(NamedTuple):
@@ -31,58 +34,73 @@ class Matched(NamedTuple):
 
     detections: Detections
     rule: Rule
+    protocol: Protocol
     numbers: Numbers
-    thresholds: np.ndarray
     scopes: Mapping[str, Scope]
     pairs: Mapping[str, Sequence[Pairs]]
+
+    @property
+    def thresholds(self) -> np.ndarray:
+        """The thresholds, the loosest first: rising similarities, or falling distances, (T,)."""
+        return np.array(self.protocol.thresholds)
+
+    @property
+    def frequency(self) -> np.ndarray | None:
+        """The frequency of each category, (K,); None where there is none."""
+        return attribute_of(self.detections.aligned, self.detections.categories, "frequency")
 
     @property
     def notes(self) -> dict[Hashable, Any]:
         """What the tables of a result note: the rule, what the numbers are means over, and what is left out of them."""
         detections = self.detections
-        shown = [round(float(threshold), 2) for threshold in self.thresholds]
-        notes = {**self.rule.notes, "thresholds": shown, "max_detections": limits_of(self.numbers)[-1]}
+        protocol, shown = self.protocol, [round(float(threshold), 12) for threshold in self.thresholds]
+        notes: dict[Hashable, Any] = {**self.rule.notes, "protocol": protocol.name, "thresholds": shown}
+        notes |= {} if protocol.max_detections is None else {"max_detections": protocol.max_detections}
+        notes |= {"fields": protocol.told} if protocol.told else {}
         if "crowd" in detections.aligned.truth.table:
             notes["crowds"] = int(detections.is_crowd.sum())
         if self.rule.geometry.never_found is not None or "ignore" in detections.aligned.truth.table:
             notes["ignored"] = int((detections.is_ignored & ~detections.is_crowd).sum())
         if schema.NUMBERED in detections.aligned.notes:
             notes[schema.NUMBERED] = True
+        notes |= {"unverified": detections.n_unverified} if protocol.verified else {}
         return notes | {"beyond_max_detections": detections.beyond.n_detections}
 
 
-def matched_sides(
-    truth: Annotations, predictions: Annotations, rule: Rule, thresholds: np.ndarray, most: int | None = None
-) -> Matched:
-    """Matches two checked sides within all area ranges at the thresholds.
+def matched_sides(truth: Annotations, predictions: Annotations, rule: Rule, protocol: Protocol) -> Matched:
+    """Matches two checked sides within all area ranges at the thresholds of the protocol.
 
-    `most` detections of a frame and category count, or as many as officially. Raises InputError if the sides do not fit
-    the rule or each other.
+    Raises InputError if the sides do not fit the rule, the protocol or each other.
     """
-    numbers = numbers_of(rule.geometry, most)
     aligned = compared(rule, truth, predictions).aligned
     check_pose_scores(aligned.predictions.table, provenance.source(predictions.objects, "predictions"))
-    detections = sorted_detections(aligned, rule, limits_of(numbers)[-1], thresholds[0])
-    return matched_detections(detections, rule, numbers, thresholds)
+    return matched_detections(sorted_detections(aligned, rule, protocol), rule, protocol)
 
 
-def matched_detections(detections: Detections, rule: Rule, numbers: Numbers, thresholds: np.ndarray) -> Matched:
-    """Matches detections within the area ranges of the numbers at the thresholds."""
-    scopes = {area: area_scope(detections, area) for area in areas_of(numbers)}
-    pairs = {area: matched_pairs(detections, scope, thresholds) for area, scope in scopes.items()}
-    return Matched(detections, rule, numbers, thresholds, scopes, pairs)
+def matched_detections(detections: Detections, rule: Rule, protocol: Protocol) -> Matched:
+    """Matches detections within the area ranges of the protocol at its thresholds."""
+    numbers = numbers_of(protocol, rule.geometry)
+    scopes = {area: area_scope(detections, area, protocol) for area in areas_of(numbers)}
+    pairs = {area: matched_pairs(detections, scope, protocol) for area, scope in scopes.items()}
+    return Matched(detections, rule, protocol, numbers, scopes, pairs)
 
 
 def averages_by_area(matched: Matched) -> dict[str, Averages]:
-    """Mean precision and recall within each scope."""
-    limits, pairs = limits_of(matched.numbers), matched.pairs
-    return {name: averages_of(matched.detections, of, pairs[name], limits) for name, of in matched.scopes.items()}
+    """What the numbers of each scope are means of."""
+    of_area = {
+        area: {name: number for name, number in matched.numbers.items() if number.area == area}
+        for area in matched.scopes
+    }
+    return {
+        area: averages_of(matched.detections, scope, matched.pairs[area], asked_by(of_area[area], matched.protocol))
+        for area, scope in matched.scopes.items()
+    }
 
 
 def curves_by_area(matched: Matched) -> dict[str, Curves]:
     """The curves of each scope."""
-    limits, pairs = limits_of(matched.numbers), matched.pairs
-    return {name: curves_of(matched.detections, of, pairs[name], limits) for name, of in matched.scopes.items()}
+    asked, pairs = asked_by(matched.numbers, matched.protocol), matched.pairs
+    return {name: curves_of(matched.detections, of, pairs[name], asked) for name, of in matched.scopes.items()}
 
 
 def kept_tables(matched: Matched, thresholds: Sequence[float]) -> dict[str, pd.DataFrame]:
@@ -99,6 +117,7 @@ def kept_tables(matched: Matched, thresholds: Sequence[float]) -> dict[str, pd.D
         "frames": aligned.frames,
         "pairs": Columns(rows),
         **({} if aligned.sequences is None else {"sequences": aligned.sequences}),
+        **({} if aligned.categories is None else {"category_attributes": aligned.categories}),
     }
     kept = {name: dataframe_of(Columns(table.arrays, n_rows=len(table))) for name, table in tables.items()}
     kept["pairs"].attrs = matched.notes | {"of_matches": list(thresholds), "beyond": [*detections.beyond]}
@@ -112,25 +131,40 @@ def matched_again(tables: Mapping[str, pd.DataFrame]) -> Matched:
     """
     columns = {name: columns_of(tables[name]) for name in (*KEPT, *OPTIONAL) if name in tables}
     sequences, found = columns.get("sequences"), columns["pairs"]
-    truth = SideColumns(columns["truth"], columns["frames"], sequences)
+    truth = SideColumns(columns["truth"], columns["frames"], sequences, columns.get("category_attributes"))
     aligned = alignment.align(truth, SideColumns(columns["detections"]), may_be_disjoint=True)
     notes = {str(key): value for key, value in tables["pairs"].attrs.items()}
-    rule = Rule(notes["rule"], threshold=notes["threshold"], sigmas=notes.get("sigmas"))
+    protocol = protocol_kept(notes)
+    by_distance = protocol.by_distance
+    rule = Rule(
+        notes["rule"],
+        tau=notes.get("tau"),
+        epsilon=notes.get("epsilon"),
+        threshold=notes.get("threshold"),
+        sigmas=notes.get("sigmas"),
+        own_distance=by_distance and notes["rule"] != "distance",
+        unit=notes.get("unit"),
+    )
     for name, side in (("detection", aligned.predictions), ("truth", aligned.truth)):
         if not np.isin(found[name], np.arange(len(side.frame))).all():
             raise InputError(f"pairs: column {name}: names rows that are not there; save the result again")
     pairs = Pairs(found["detection"], found["truth"], found["similarity"])
-    numbers, thresholds = numbers_of(rule.geometry, notes.get("max_detections")), thresholds_kept(notes)[0]
-    kept = pairs, Beyond(*notes.get("beyond", ()))
-    detections = sorted_detections(aligned, rule, limits_of(numbers)[-1], thresholds[0], kept)
-    return matched_detections(detections, rule, numbers, thresholds)
+    kept = Kept(pairs, Beyond(*notes.get("beyond", ())), notes.get("unverified", 0))
+    return matched_detections(sorted_detections(aligned, rule, protocol, kept), rule, protocol)
 
 
-def thresholds_kept(notes: Mapping[Any, Any]) -> tuple[np.ndarray, np.ndarray]:
-    """The thresholds of the result whose pairs have these notes, and those of its `matches`.
+def protocol_kept(notes: Mapping[Any, Any]) -> Protocol:
+    """The protocol of the result whose pairs have these notes.
 
-    Earlier versions evaluated all ten, whatever thresholds they noted, which were those of `matches`.
+    Earlier versions knew COCO's alone, and evaluated all ten thresholds, whatever thresholds they noted.
     """
-    if "of_matches" not in notes:
-        return THRESHOLDS, checked_thresholds(notes["thresholds"])
-    return checked_thresholds(notes["thresholds"]), checked_thresholds(notes["of_matches"])
+    entry = PROTOCOLS[notes.get("protocol", "coco")]
+    thresholds = notes["thresholds"] if "of_matches" in notes else THRESHOLDS
+    most = notes.get("max_detections", entry.max_detections)
+    fields = {"thresholds": thresholds, "max_detections": most, **notes.get("fields", {})}
+    return entry.with_told(fields)
+
+
+def thresholds_of_matches(notes: Mapping[Any, Any]) -> list[float]:
+    """The thresholds of `matches` of the result whose pairs have these notes."""
+    return [official(threshold) for threshold in notes.get("of_matches", notes["thresholds"])]

@@ -1,8 +1,9 @@
-"""The official numbers of average precision: what each is the mean of.
+"""The numbers of average precision: what each is the mean of.
 
-AP is the mean of the precision at 101 recall points, at ten thresholds or those of them that were asked for, of all
-categories that have truths; AR is that of the recall that so many detections a frame and category reach (cocoeval.py,
-summarize).
+AP is the mean of the precision at the protocol's recall points and thresholds, of all categories that have truths; AR
+is that of the recall that so many detections a frame and category reach (cocoeval.py, summarize). The sensitivity at a
+rate of false alarms is the share of truths that is found with at most so many false alarms a frame, empty frames
+counted, and CPM its mean over seven rates (van Ginneken et al. 2010, doi:10.1016/j.media.2010.05.005).
 """
 
 from __future__ import annotations
@@ -14,27 +15,29 @@ import numpy as np
 
 from ...geometries import Geometry
 from ..registry import Metric, by_name, share_of
+from .interpolation import CURVES
+from .protocols import AREAS, PROTOCOLS, THRESHOLDS, Protocol
 
 if TYPE_CHECKING:
     from .curves import Averages
 
-# The similarities from which on detections match, ten in all.
-THRESHOLDS = np.linspace(0.5, 0.95, 10)
-
-# Areas in px², both ends included (cocoeval.py, Params).
-AREAS = {"all": (0.0, 1e10), "small": (0.0, 32.0**2), "medium": (32.0**2, 96.0**2), "large": (96.0**2, 1e10)}
+# The rates of the free-response curve, in false alarms a frame.
+RATES = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 
 
 class Number(NamedTuple):
-    """What a number is the mean of: "precision" or "recall", within an area range, at all thresholds (None) or one.
+    """What a number is the mean of: "precision", "recall" or "sensitivity", in an area range, at all thresholds or one.
 
-    `limit` is how many detections of a frame and category count.
+    `limit` is how many detections of a frame and category count, None for all. `frequency` is that of the categories
+    that it is the mean over, None for all. `rate` is the one of a sensitivity, None for the mean over all rates.
     """
 
-    of: Literal["precision", "recall"]
+    of: Literal["precision", "recall", "sensitivity"]
     area: str = "all"
     threshold: float | None = None
-    limit: int = 100
+    limit: int | None = 100
+    frequency: str | None = None
+    rate: float | None = None
 
     def is_at(self, thresholds: np.ndarray) -> np.ndarray:
         """Marks the thresholds that it is the mean over; none where its own is not among them."""
@@ -77,26 +80,54 @@ OFFICIAL: Mapping[str, Numbers] = {"boxes": BOX_NUMBERS, "poses": POSE_NUMBERS}
 # The numbers of boxes that are called by their limit.
 BY_LIMIT = ("AR1", "AR10", "AR100")
 
+# What numbers of COCO's area ranges are called by; those of others are called by their names.
+OF_AREAS = {"small": "s", "medium": "m", "large": "l"}
+
+# LVIS's frequencies of categories: rare, common and frequent.
+FREQUENCIES = ("r", "c", "f")
+
 # The number that orders a leaderboard, and those that intervals and comparisons have by default.
 RANKING = ["AP"]
 DEFAULT = ("AP", "AP50", "AP75")
 
 
-def numbers_of(geometry: Geometry, most: int | None = None) -> Numbers:
-    """The numbers of a geometry, in the official order; `most` detections of a frame and category count.
+def numbers_of(protocol: Protocol, geometry: Geometry) -> Numbers:
+    """The numbers of a protocol for a geometry, in the official order.
 
-    AR1, AR10 and AR100 stay where fewer than the most count for them, and that of the most follows, such as AR300.
+    Of COCO's, AR1, AR10 and AR100 stay where fewer than the most detections count for them, and that of the most
+    follows, such as AR300.
     """
-    official = OFFICIAL[geometry.official_numbers]
-    if most is None:
+    if protocol.is_coco and protocol.areas == AREAS:
+        return _of_coco(OFFICIAL[geometry.official_numbers], protocol.max_detections)
+    most, names = protocol.max_detections, OF_AREAS
+    suffixes = {area: names.get(area, f"_{area}") for area in protocol.areas if area != "all"}
+    answer = {"AP": Number("precision", limit=most)}
+    if len(protocol.thresholds) > 1 and not protocol.by_distance:
+        answer["AP50"] = Number("precision", threshold=0.5, limit=most)
+        answer["AP75"] = Number("precision", threshold=0.75, limit=most)
+    answer |= {f"AP{suffix}": Number("precision", area, limit=most) for area, suffix in suffixes.items()}
+    if protocol.frequencies:
+        answer |= {f"AP{one}": Number("precision", limit=most, frequency=one) for one in FREQUENCIES}
+    if protocol.name in ("coco", "lvis") and most is not None and not protocol.by_distance:
+        answer[f"AR{most}"] = Number("recall", limit=most)
+        answer |= {f"AR{suffix}": Number("recall", area, limit=most) for area, suffix in suffixes.items()}
+    if protocol.by_distance and protocol.name != "nuscenes":
+        answer["CPM"] = Number("sensitivity", limit=most)
+        answer |= {f"sensitivity_{rate:g}": Number("sensitivity", limit=most, rate=rate) for rate in RATES}
+    return answer
+
+
+def _of_coco(official: Numbers, most: int | None) -> Numbers:
+    """COCO's numbers where `most` detections of a frame and category count."""
+    if most == official["AP"].limit:
         return official
     answer: dict[str, Number] = {}
     for name, number in official.items():
         if name not in BY_LIMIT:
             answer[name] = number._replace(limit=most)
-        elif number.limit < most:
+        elif most is None or (number.limit is not None and number.limit < most):
             answer[name] = number
-        if name == BY_LIMIT[-1]:
+        if name == BY_LIMIT[-1] and most is not None:
             answer[f"AR{most}"] = Number("recall", limit=most)
     return answer
 
@@ -107,8 +138,8 @@ def listed(thresholds: Iterable[float]) -> str:
 
 
 def thresholds_text(thresholds: Sequence[float] | np.ndarray) -> str:
-    """Thresholds as people read them; the official ten are 0.50 to 0.95."""
-    return "0.50 to 0.95" if len(thresholds) == len(THRESHOLDS) else listed(thresholds)
+    """Thresholds as people read them; COCO's ten are 0.50 to 0.95."""
+    return "0.50 to 0.95" if np.array_equal(thresholds, THRESHOLDS) else listed(thresholds)
 
 
 def threshold_position(threshold: Any, name: str = "threshold", among: np.ndarray = THRESHOLDS) -> int:
@@ -120,76 +151,103 @@ def threshold_position(threshold: Any, name: str = "threshold", among: np.ndarra
     return int(near[0])
 
 
-def checked_thresholds(given: Any = None) -> np.ndarray:
-    """The thresholds that are asked for, rising, as they stand in THRESHOLDS; all ten for None.
-
-    Raises ValueError if one is none of the ten, or there are none.
-    """
-    if given is None:
-        return THRESHOLDS
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise ValueError(f"thresholds is {given!r}; a list is needed, of {listed(THRESHOLDS)}")
-    chosen = {threshold_position(value, "a value of thresholds") for value in given}
-    if not chosen:
-        raise ValueError(f"thresholds is empty; give some of {listed(THRESHOLDS)}")
-    return THRESHOLDS[sorted(chosen)]
-
-
 def shown_position(thresholds: np.ndarray, chosen: float | None = None) -> int:
-    """The position of the threshold whose matches are looked at: that which is asked for, else the lowest.
+    """The position of the threshold whose matches are looked at: that which is asked for, else the first.
 
     Raises ValueError if the one that is asked for is none of the thresholds.
     """
     return 0 if chosen is None else threshold_position(chosen, among=thresholds)
 
 
-def limits_of(numbers: Numbers) -> list[int]:
-    """The limits to the detections of a frame and category, rising."""
-    return sorted({number.limit for number in numbers.values()})
+def limits_of(numbers: Numbers) -> list[int | None]:
+    """The limits to the detections of a frame and category, rising; None, for all detections, comes last."""
+    return sorted({number.limit for number in numbers.values()}, key=lambda most: (most is None, most or 0))
 
 
 def areas_of(numbers: Numbers) -> list[str]:
-    """The names of the area ranges, in the order of AREAS."""
-    return [area for area in AREAS if any(number.area == area for number in numbers.values())]
+    """The names of the area ranges, in the order in which numbers have them first."""
+    return [*dict.fromkeys(number.area for number in numbers.values())]
 
 
-def by_category(numbers: Numbers, thresholds: np.ndarray, averages: Mapping[str, Averages]) -> dict[str, np.ndarray]:
-    """The numbers of each category, (K,), from the averages of each area range at the thresholds.
+class ByCategory(NamedTuple):
+    """Numbers by name: those of K categories, (K,), and those of all categories together."""
 
-    They are null without truths, and where the threshold of a number is none of those.
+    values: dict[str, np.ndarray]
+    combined: dict[str, float]
+
+
+def computed(
+    numbers: Numbers, thresholds: np.ndarray, averages: Mapping[str, Averages], frequency: np.ndarray | None
+) -> ByCategory:
+    """The numbers, from the averages of each area range at the thresholds; `frequency` is that of each category.
+
+    They are null without truths, and where the threshold of a number is none of those. All are means in the order in
+    which pycocotools adds, so that they are equal to the last bit: over thresholds, recall points and categories.
     """
-    limits = limits_of(numbers)
-    values = {}
+    values, together = {}, {}
     for name, number in numbers.items():
         of = averages[number.area]
-        cells = of.precision if number.of == "precision" else of.recall[..., limits.index(number.limit)]
-        at = np.flatnonzero(number.is_at(thresholds))
-        values[name] = cells[at].mean(axis=0) if len(at) else np.full(cells.shape[1], np.nan)
-    return values
+        counts = of.n_truth > 0
+        if number.frequency is not None and frequency is not None:
+            counts = counts & (frequency == number.frequency)
+        cells = of.cells(number)[np.flatnonzero(number.is_at(thresholds))]
+        own = cells.reshape(-1, len(counts)).T
+        is_null = ~counts | (own.shape[1] == 0)
+        values[name] = np.full(len(counts), np.nan)
+        if own.shape[1]:
+            values[name][~is_null] = np.ascontiguousarray(own[~is_null]).mean(axis=1)
+        together[name] = np.nan if is_null.all() else float(cells[:, :, counts].ravel().mean())
+    return ByCategory(values, together)
 
 
 def combined(values: Mapping[str, np.ndarray]) -> dict[str, float]:
-    """The numbers over all categories: the mean of those that are not null; null if all are."""
+    """The mean of the numbers of several categories that are not null; null if all are."""
     return {name: float(np.nanmean(of)) if not np.isnan(of).all() else np.nan for name, of in values.items()}
 
 
-def _metric(name: str, number: Number, thresholds: np.ndarray) -> Metric:
+def _metric(name: str, number: Number, thresholds: np.ndarray, protocol: Protocol) -> Metric:
     """The entry of a number in the registry of metrics."""
-    noun = {"precision": "average precision", "recall": "average recall"}[number.of]
     at = thresholds_text(thresholds[number.is_at(thresholds)])
-    formula = f"mean of the {number.of}{' at 101 recall points' if number.of == 'precision' else ''}, similarity {at}"
-    low, high = (f"{np.sqrt(bound):.0f}²" for bound in AREAS[number.area])
-    sizes = {"all": "", "small": f", area up to {high} px²", "large": f", area from {low} px²"}
-    area = sizes.get(number.area, f", area {low} to {high} px²")
-    note = f"{noun}{area}; at most {number.limit} detections a frame and category; null without truths"
+    at = f"within {', '.join(f'{tau:g}' for tau in thresholds)}" if protocol.by_distance else f"similarity {at}"
+    if number.of == "sensitivity":
+        rates = ", ".join(f"{rate:g}" for rate in (RATES if number.rate is None else [number.rate]))
+        formula = f"share of truths found with at most {rates} false alarms a frame, {at}"
+        note = "mean over these rates; null without truths" if number.rate is None else "null without truths"
+        return share_of(name, name, formula, note=note, headline=name == "CPM")
+    noun = {"precision": "average precision", "recall": "average recall"}[number.of]
+    where = f" by {protocol.interpolation}" if protocol.interpolation in ("area", "trapezoid") else ""
+    curve = CURVES[protocol.interpolation]
+    points = where or f" at {len(curve.recalls)} recall points"
+    formula = f"mean of the {number.of}{points if number.of == 'precision' else ''}, {at}"
+    note = f"{noun}{_area_text(number, protocol)}{_limit_text(number, protocol)}; null without truths"
     return share_of(name, name, formula, note=note, headline=name in DEFAULT)
 
 
-def entries_of(numbers: Numbers, thresholds: np.ndarray = THRESHOLDS) -> dict[str, Metric]:
+def _area_text(number: Number, protocol: Protocol) -> str:
+    """The area range of a number, in words that continue a sentence; empty for all objects."""
+    if number.area == "all":
+        return ""
+    low, high = protocol.areas[number.area]
+    sides = [
+        f"{np.sqrt(bound):.0f}²" if np.sqrt(bound) == np.rint(np.sqrt(bound)) else f"{bound:g}" for bound in (low, high)
+    ]
+    if low == 0:
+        return f", area up to {sides[1]} px²"
+    return f", area from {sides[0]} px²" if high >= AREAS["all"][1] else f", area {sides[0]} to {sides[1]} px²"
+
+
+def _limit_text(number: Number, protocol: Protocol) -> str:
+    """How many detections count for a number, and categories of which frequency, in words that continue a sentence."""
+    of = "a frame and category" if protocol.max_detections_of == "category" else "a frame"
+    most = "" if number.limit is None else f"; at most {number.limit} detections {of}"
+    return most if number.frequency is None else f"{most}; categories whose frequency is {number.frequency}"
+
+
+def entries_of(numbers: Numbers, protocol: Protocol, thresholds: np.ndarray = THRESHOLDS) -> dict[str, Metric]:
     """The entries of numbers in the registry of metrics, by name, without those that the thresholds do not give."""
     given = {name: number for name, number in numbers.items() if number.is_at(thresholds).any()}
-    return by_name(*(_metric(name, number, thresholds) for name, number in given.items()))
+    return by_name(*(_metric(name, number, thresholds, protocol) for name, number in given.items()))
 
 
-# The entries of all numbers; where boxes and poses share a name, the entry of boxes.
-AP_METRICS = entries_of(POSE_NUMBERS | BOX_NUMBERS)
+# The entries of COCO's numbers; where boxes and poses share a name, the entry of boxes.
+AP_METRICS = entries_of(POSE_NUMBERS | BOX_NUMBERS, PROTOCOLS["coco"])

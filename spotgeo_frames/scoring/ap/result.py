@@ -17,13 +17,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
 from ...geometries import Measure
-from ...matching import left_out, match_options, rule_of_tables
+from ...matching import MatchOptions, Rule, left_out, match_options, rule_of_tables
 from ...support import InputError
 from ...tables import Annotations, By, Table, TableKind, as_annotations, checks, messages, provenance, table_kinds
 from ..sequence_sums import Evaluable, evaluable
+from . import verified
 from .evaluate import (
     KEPT,
     OPTIONAL,
@@ -32,9 +31,11 @@ from .evaluate import (
     kept_tables,
     matched_again,
     matched_sides,
-    thresholds_kept,
+    thresholds_of_matches,
 )
-from .numbers import DEFAULT, checked_thresholds, thresholds_text
+from .numbers import DEFAULT, computed, thresholds_text
+from .protocols import Protocol, entry_of, protocol_of
+from .provenance import provenance_of
 from .slices import sliced
 from .tables import category_table, curve_table, match_tables, summary_table
 
@@ -46,6 +47,7 @@ LEFT_OUT = {
     "crowds": "crowds",
     "ignored": "ignored truths",
     "beyond_max_detections": "detections beyond the most",
+    "unverified": "detections of categories that nobody has looked for in their frame",
 }
 
 
@@ -110,11 +112,9 @@ class AveragePrecision:
     def of_kept(cls, tables: Mapping[str, Any]) -> AveragePrecision:
         """The result that was kept as these tables."""
         summary, categories = tables["summary"], tables["categories"]
-        _, of_matches = thresholds_kept(tables["pairs"].attrs)
+        of_matches = thresholds_of_matches(tables["pairs"].attrs)
         categorical = table_kinds.categorical_columns(categories, tables["matches"])
-        return cls(
-            summary, categories, matched_again(tables), of_matches.tolist(), table_kinds.kind_of(summary), categorical
-        )
+        return cls(summary, categories, matched_again(tables), of_matches, table_kinds.kind_of(summary), categorical)
 
     def in_kind(self, kind: TableKind, categorical: Collection[str]) -> AveragePrecision:
         """The same result with tables of another kind."""
@@ -145,10 +145,32 @@ class AveragePrecision:
     def _counted(self) -> list[str]:
         """What the numbers are means over, and what they leave out, as lines."""
         notes = self.matched.notes
-        over = f"mean over similarity {thresholds_text(self.matched.thresholds)}"
         left = [f"{notes[key]:,} {text}" for key, text in LEFT_OUT.items() if notes.get(key)]
-        most = f"at most {notes['max_detections']:,} detections a frame and category"
-        return [f"{over}; {most}", *([f"left out: {', '.join(left)}"] if left else [])]
+        return [self.provenance, self.over, *([f"left out: {', '.join(left)}"] if left else [])]
+
+    @property
+    def provenance(self) -> str:
+        """Which official number this is, or by whose rule it is computed and what keeps it from being official."""
+        return provenance_of(self.matched)
+
+    @property
+    def over(self) -> str:
+        """What the numbers are means over, in words."""
+        matched, protocol = self.matched, self.matched.protocol
+        of = f"similarity {thresholds_text(matched.thresholds)}"
+        if protocol.by_distance:
+            of = f"distances of {', '.join(f'{tau:g}' for tau in matched.thresholds)} {matched.rule.unit or 'px'}"
+        own = "; some categories have thresholds of their own" if protocol.by_category else ""
+        most = most_text(protocol)
+        return f"protocol {protocol.name}, mean over {of}{own}{f'; {most}' if most else ''}"
+
+
+def most_text(protocol: Protocol) -> str:
+    """How many detections count, in words; empty if all do."""
+    if protocol.max_detections is None:
+        return ""
+    of = "a frame and category" if protocol.max_detections_of == "category" else "a frame"
+    return f"at most {protocol.max_detections:,} detections {of}"
 
 
 @evaluable.register(AveragePrecision)
@@ -167,17 +189,28 @@ def average_precision(
     similarity: str | Measure | None = None,
     by: By | None = None,
     *,
+    protocol: str = "coco",
     sigmas: Mapping[Any, float] | None = None,
-    thresholds: Sequence[float] | None = None,
+    distance: Measure | None = None,
+    unit: str | None = None,
+    thresholds: Sequence[float] | Mapping[Any, float] | None = None,
+    tau: float | Sequence[float] | None = None,
     max_detections: int | None = None,
+    max_detections_of: str | None = None,
+    areas: Mapping[str, tuple[float, float]] | None = None,
+    assignment: str | None = None,
+    interpolation: str | None = None,
+    min_recall: float | None = None,
+    min_precision: float | None = None,
 ) -> AveragePrecision:
-    """Computes COCO's average precision of boxes or poses, as pycocotools 2.0.11 does.
+    """Computes average precision by the protocol of an official evaluator: COCO's, Pascal VOC's, LVIS's and others.
 
-    Of each frame and category the 100 detections with the highest scores count (poses: 20). At each of ten thresholds
-    (0.50, 0.55 ... 0.95) they choose truths, the highest score first: the most similar truth that is free and counts,
-    or else an ignored one. Precision is then taken at 101 recall points, as the highest precision at that recall or
-    beyond. AP is the mean over recall points, thresholds and categories (Lin et al. 2014,
-    doi:10.1007/978-3-319-10602-1_48; cocodataset.org/#detection-eval).
+    By COCO's, of each frame and category the 100 detections with the highest scores count (poses: 20). At each of ten
+    thresholds (0.50, 0.55 ... 0.95) they choose truths, the highest score first: the most similar truth that is free
+    and counts, or else an ignored one. Precision is then taken at 101 recall points, as the highest precision at that
+    recall or beyond. AP is the mean over recall points, thresholds and categories (Lin et al. 2014,
+    doi:10.1007/978-3-319-10602-1_48; cocodataset.org/#detection-eval). What the other protocols do instead is in
+    `docs/protocols.md`. Every field of a protocol can be changed alone, by the arguments from `thresholds` on.
 
     Parameters
     ----------
@@ -190,8 +223,8 @@ def average_precision(
         size of an object: that of its mask, if there is one. Boxes without it have w * h, and the poses of a detector
         the area of the box around their joints.
     similarity
-        "iou" for boxes, "oks" for poses, or a function, as in `match`. By default "oks" if there are joints, and "iou"
-        if both sides have `w` and `h`.
+        "iou" for boxes, "oks" for poses, or a function, as in `match`. By default that of the geometry that both sides
+        have: "oks" if there are joints, "iou" if there are `w` and `h`, and so on.
     by
         Slices, for each of which `summary` has a row: a column of frames or sequences as in `matches` (`sequence`,
         `frame_<column>`, `sequence_<column>`); `category`, for the numbers of each class; a column of truths
@@ -203,11 +236,35 @@ def average_precision(
     sigmas
         For "oks", which they mean alone, too: a dict from joint to its sigma; by default those of COCO's seventeen
         joints.
+    protocol
+        "coco"; "voc2007" or "voc2010" (a detection goes to its best truth, taken or not; 11 recall points, or the area
+        under the curve); "lvis" (categories that were verified in a frame, 300 detections a frame, means by frequency);
+        "ultralytics" (its trapezoids); "nuscenes" (distances on the ground, in metres); "open_images" (groups and
+        classes of classes); "kitti" (40 recall points, thresholds by class).
+    distance, unit
+        A function that gives distances, and their unit, as in `match`; with `tau`.
     thresholds
-        The thresholds that all numbers are means over, some of the ten; by default all.
+        The similarities from which on pairs match, over which all numbers are means, in place of the protocol's. Or a
+        dict from categories to a threshold each; the key None has that of all others.
+    tau
+        The same of distances: the largest distance of a match, or a list of them. Points and other things that are
+        matched by distance need it; boxes are then matched by their centres.
     max_detections
-        The most detections of a frame and category that count, those with the highest scores; by default 100, and 20
-        of poses, as COCO has it. A warning counts those that are left out.
+        The most detections of a frame and category that count, those with the highest scores, in place of the
+        protocol's (COCO: 100, and 20 of poses). A warning counts those that are left out.
+    max_detections_of
+        "category" or "frame": whether that is the most of a frame and category, or of a frame.
+    areas
+        Area ranges in place of the protocol's: a dict from a name to the least and largest area (px²), both included.
+    assignment
+        "free": a detection takes the most similar truth that is free. "best": it asks for the most similar of all, and
+        is a false alarm if a surer detection has that.
+    interpolation
+        How the average follows from precision over recall: "101 points", "40 points", "11 points", "area" (under the
+        highest precision at that recall or beyond), "linear" (nuScenes) or "trapezoid" (Ultralytics).
+    min_recall, min_precision
+        Recall points up to the first do not count, and of precision only what is above the second, as a share of what
+        it can be.
 
     Returns
     -------
@@ -216,18 +273,21 @@ def average_precision(
     summary: one row. Boxes have `AP` (mean over the thresholds), `AP50`, `AP75`, `APs`, `APm`, `APl` (area up to 32²
         px², 32² to 96², from 96² on), `AR1`, `AR10`, `AR100` (the recall that 1, 10 or 100 detections a frame and
         category reach), `ARs`, `ARm`, `ARl`. Poses have `AP`, `AP50`, `AP75`, `APm`, `APl`, `AR`, `AR50`, `AR75`,
-        `ARm`, `ARl`. With `max_detections=300` all are of 300 detections but for AR1, AR10 and AR100, which stay, and
-        `AR300` follows; of `AR1`, `AR10` and `AR100` only those of fewer than `max_detections` are there. Numbers are
-        null where no truth counts, and those of a threshold that is not among `thresholds`. Then `n_frames`, `n_truth`
-        and `n_predicted`, how many count, and with `thresholds`, unless they are all ten, a text that names them. With
-        `by` one row a slice, which begins with the columns of `by`. The notes (`attrs`) have `thresholds`,
-        `max_detections`, and how much is left out: `crowds`, `ignored` truths (those that `ignore` marks, and poses
-        without a labelled joint), and detections `beyond_max_detections`.
-    categories: one row a category, `category` (null if there are none) and the same numbers but for `n_frames`. A
-        category without truths has nulls, and is left out of the means.
-    curve: one row a category, `area` ("all", "small", "medium", "large"), `threshold` (those given) and `recall` (0 to
-        1 in steps of 0.01): `precision`, 0 where the recall is not reached, and `score`, that of the detection that
-        reaches it.
+        `ARm`, `ARl`. Other protocols have `AP`, with several thresholds `AP50` and `AP75`, and LVIS's `APr`, `APc`,
+        `APf` (rare, common, frequent categories). By distance there are `AP`, `CPM` and `sensitivity_0.125` to
+        `sensitivity_8`: the share of truths found with at most so many false alarms a frame, empty frames counted, and
+        the mean over these seven. With `max_detections=300` all are of 300 detections but for AR1, AR10 and AR100,
+        which stay, and `AR300` follows; of `AR1`, `AR10` and `AR100` only those of fewer than `max_detections` are
+        there. Numbers are null where no truth counts, and those of a threshold that is not among `thresholds`. Then
+        `n_frames`, `n_truth` and `n_predicted`, how many count, and with other thresholds than the protocol's a text
+        that names them. With `by` one row a slice, which begins with the columns of `by`. The notes (`attrs`) have
+        `protocol`, `thresholds`, `max_detections`, and how much is left out: `crowds`, `ignored` truths (those that
+        `ignore` marks, and poses without a labelled joint), detections `beyond_max_detections`, and `unverified` ones.
+    categories: one row a category, `category` (null if there are none), its `threshold` where some have their own, and
+        the same numbers but for `n_frames`. A category without truths has nulls, and is left out of the means.
+    curve: one row a category, `area` ("all", "small", "medium", "large"), `threshold` (or tau, the largest distance)
+        and `recall` (the protocol's points): `precision`, 0 where the recall is not reached, and `score`, that of the
+        detection that reaches it.
     matches: the match tables of all areas, one for each `threshold` given, with a row for each detection and for each
         truth that it misses. `ignored` marks rows that count nowhere: ignored truths and the detections matched with
         them. All functions that take a match table leave these rows out, count them in the note `explained`, and take
@@ -239,8 +299,7 @@ def average_precision(
     InputError: a table lacks a column or has invalid values, `score` is missing or null, `by` is or holds a Series or a
         column that there is not, the options do not fit the tables, the sides share no sequence, or predictions lie in
         frames that the truth does not have.
-    ValueError: `similarity`, `sigmas` or `max_detections` is not possible, or `thresholds` has one that is none of the
-        ten.
+    ValueError: an argument has a value that is not possible, or does not fit the protocol.
 
     Examples
     --------
@@ -260,19 +319,29 @@ def average_precision(
     3       0.95         2      FN         NaN
     4       0.95         2      FP         NaN
     """
-    options, chosen = match_options(similarity=similarity, sigmas=sigmas), checked_thresholds(thresholds)
-    most = _checked_most(max_detections)
+    fields = {
+        "assignment": assignment,
+        "interpolation": interpolation,
+        "thresholds": thresholds,
+        "areas": areas,
+        "max_detections": max_detections,
+        "max_detections_of": max_detections_of,
+        "min_recall": min_recall,
+        "min_precision": min_precision,
+    }
+    rules = protocol_of(protocol, fields, tau)
+    options = _options(rules, similarity, sigmas, distance, unit)
     sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
-    if options.similarity is None and all("joint" in side.objects for side in sides):
-        options = options._replace(similarity="oks")
-    rule = rule_of_tables(options, *sides)
-    if rule.pair_measure != "similarity" or rule.tau is not None:
-        how = "give similarity= a function; sweep() has an average precision by distance"
-        raise InputError(f"average_precision: COCO's rules are for boxes and poses, and these are points; {how}")
+    verified.check_needed(rules, sides[0])
+    rule = _rule(rules, options, sides)
     checks.check_scores(sides[1].objects, provenance.source(sides[1].objects, "predictions"), "average_precision")
-    matched = matched_sides(*sides, replace(rule, threshold=float(chosen[0])), chosen, most)
-    categories = category_table(matched, averages_by_area(matched))
-    summary, of_slices = (summary_table(matched, categories), None) if by is None else sliced(matched, by)
+    if max_detections is None:
+        rules = rules._replace(max_detections=entry_of(protocol, rule.geometry).max_detections)
+    matched = matched_sides(*sides, rule, rules)
+    averages = averages_by_area(matched)
+    numbers = computed(matched.numbers, matched.thresholds, averages, matched.frequency)
+    categories = category_table(matched, numbers, averages)
+    summary, of_slices = (summary_table(matched, numbers, categories), None) if by is None else sliced(matched, by)
     texts = [
         left_out.left_out(matched.detections.aligned, rule),
         _beyond_text(matched),
@@ -281,16 +350,40 @@ def average_precision(
     ]
     for text in filter(None, texts):
         warnings.warn(f"average_precision: {text}", stacklevel=table_kinds.CALLER)
-    return AveragePrecision(summary, categories, matched, chosen.tolist())
+    return AveragePrecision(summary, categories, matched, matched.thresholds.tolist())
 
 
-def _checked_most(given: Any) -> int | None:
-    """The most detections of a frame and category that are asked for; raises ValueError unless it is an integer."""
-    if given is None:
-        return None
-    if not isinstance(given, int | np.integer) or isinstance(given, bool) or given < 1:
-        raise ValueError(f"max_detections is {given!r}; an integer is needed, 1 or more")
-    return int(given)
+def _options(
+    protocol: Protocol,
+    similarity: str | Measure | None,
+    sigmas: Mapping[Any, float] | None,
+    distance: Measure | None,
+    unit: str | None,
+) -> MatchOptions:
+    """The options of matching that follow from the arguments; raises ValueError if they do not fit each other."""
+    if not protocol.by_distance:
+        return match_options(similarity=similarity, sigmas=sigmas, distance=distance, unit=unit)
+    return match_options(protocol.loosest, 0.0, similarity, None, sigmas, distance, unit)
+
+
+def _rule(protocol: Protocol, options: MatchOptions, sides: tuple[Annotations, Annotations]) -> Rule:
+    """The rule by which pairs of a protocol match; raises InputError if it does not fit the tables."""
+    has_joints = all("joint" in side.objects for side in sides)
+    if not protocol.by_distance:
+        if options.similarity is None and has_joints:
+            options = options._replace(similarity="oks")
+        rule = rule_of_tables(options, *sides)
+        if rule.pair_measure != "similarity" or rule.tau is not None:
+            name, of = rule.geometry.name, rule.geometry.unit
+            how = f"give tau= ({of}), a number or a list, or similarity= a function"
+            raise InputError(f"average_precision: {name} match within a distance; {how}")
+        return replace(rule, threshold=protocol.loosest)
+    if has_joints:
+        raise InputError("average_precision: poses match by OKS, and not within a distance; leave out tau")
+    rule = rule_of_tables(options, *sides)
+    if protocol.unit is None or options.distance is not None:
+        return rule
+    return Rule("distance", protocol.loosest, 0.0, unit=protocol.unit)  # on the ground, whatever else rows have
 
 
 def _beyond_text(matched: Matched) -> str | None:
@@ -300,7 +393,8 @@ def _beyond_text(matched: Matched) -> str | None:
         return None
     n, n_frames = beyond
     which = f"{n:,} detections in {n_frames:,} frame{'s' * (n_frames > 1)} are" if n > 1 else "1 detection is"
-    most = f"beyond the {matched.notes['max_detections']:,} with the highest scores of a frame and category"
+    of = "a frame and category" if matched.protocol.max_detections_of == "category" else "a frame"
+    most = f"beyond the {matched.protocol.max_detections:,} with the highest scores of {of}"
     return f"{which} left out, {most}; max_detections= of average_precision(), or ap --max-detections, takes more"
 
 

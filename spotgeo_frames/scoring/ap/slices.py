@@ -31,10 +31,11 @@ from ...tables import (
     schema,
     selections,
 )
-from .curves import Scope, averages_of, matched_pairs
+from .curves import asked_by, averages_of
 from .detections import Detections
 from .evaluate import Matched
-from .numbers import areas_of, by_category, combined, limits_of
+from .numbers import ByCategory, areas_of, combined, computed
+from .scopes import Scope, matched_pairs
 from .tables import COUNTS, noted_summary
 
 if TYPE_CHECKING:
@@ -337,43 +338,48 @@ class Weighted:
         They are means over the categories that have truths if each frame counts once. If the weights leave one of these
         without a truth, they are null.
         """
-        whole = self.by_category(position, names, np.ones(len(weights)))
-        found = self.by_category(position, names, weights)
-        answer = combined(found)
-        for name, values in found.items():
-            lost = np.isnan(values) & ~np.isnan(whole[name])
+        whole = self.by_category(position, names, np.ones(len(weights))).values
+        values, answer = self.by_category(position, names, weights)
+        for name, found in values.items():
+            lost = np.isnan(found) & ~np.isnan(whole[name])
             if lost.any():
                 self.lost |= dict.fromkeys(self.matched.detections.categories[lost].tolist())
                 answer[name] = np.nan
         return answer
 
-    def by_category(self, position: int, names: Sequence[str], weights: np.ndarray) -> dict[str, np.ndarray]:
-        """The named numbers and counts of each category of a slice, (K,); null for categories outside it."""
+    def by_category(self, position: int, names: Sequence[str], weights: np.ndarray) -> ByCategory:
+        """The named numbers and counts of each category of a slice, null for those outside it, and of all together."""
         slices = self.slices
         of_slice = (weights * slices.frames(position)).tobytes()
         wanted = {name: number for name, number in self.matched.numbers.items() if name in names}
         areas = {*areas_of(wanted), *(["all"] if len(wanted) < len(names) else [])}
-        found: dict[str, np.ndarray] = {}
-        for area in areas:
-            found |= self._of_area(int(slices.parts.truth[position]), area, of_slice)
+        found = [self._of_area(int(slices.parts.truth[position]), area, of_slice) for area in areas]
+        values = {name: of.values[name] for of in found for name in names if name in of.values}
         outside = slices.category != slices.parts.category[position]
-        return {name: np.where(outside, np.nan, found[name]) for name in names}
+        if outside.any():
+            values = {name: np.where(outside, np.nan, values[name]) for name in names}
+            return ByCategory(values, combined(values))
+        together = {name: of.combined[name] for of in found for name in names if name in of.combined}
+        return ByCategory({name: values[name] for name in names}, {name: together[name] for name in wanted})
 
-    def _computed(self, part: int, area: str, weights: bytes) -> dict[str, np.ndarray]:
-        """All numbers of each category in an area range and a part of the truths; of "all", also the counts."""
+    def _computed(self, part: int, area: str, weights: bytes) -> ByCategory:
+        """All numbers in an area range and a part of the truths; of "all", also the counts of each category."""
         matched = self.matched
         scope, pairs = self._matches(part, area)
         numbers = {name: number for name, number in matched.numbers.items() if number.area == area}
-        averages = averages_of(matched.detections, scope, pairs, limits_of(numbers), np.frombuffer(weights))
-        found = by_category(numbers, matched.thresholds, {area: averages})
-        of_alarms = [name for name, number in numbers.items() if number.of == "precision"]
+        asked = asked_by(numbers, matched.protocol)
+        averages = averages_of(matched.detections, scope, pairs, asked, np.frombuffer(weights))
+        found = computed(numbers, matched.thresholds, {area: averages}, matched.frequency)
+        of_alarms = [name for name, number in numbers.items() if number.of != "recall"]
         if area == "all":
-            found |= {name: getattr(averages, name) for name in COUNTS}
+            found.values.update({name: getattr(averages, name) for name in COUNTS})
             if self.slices.by_truth:
-                found["n_predicted"] = self._within(scope, np.frombuffer(weights))
+                found.values["n_predicted"] = self._within(scope, np.frombuffer(weights))
             of_alarms.append("n_predicted")
-        unknown = [] if self.slices.knows_alarms else of_alarms
-        return found | {name: np.full(len(found[name]), np.nan) for name in unknown}
+        for name in [] if self.slices.knows_alarms else of_alarms:
+            found.values[name] = np.full(len(found.values[name]), np.nan)
+            found.combined.update({name: np.nan} if name in numbers else {})
+        return found
 
     def _within(self, scope: Scope, weights: np.ndarray) -> np.ndarray:
         """How many detections of each category are within a scope."""
@@ -387,7 +393,7 @@ class Weighted:
         if not self.slices.by_truth:
             return matched.scopes[area], matched.pairs[area]
         scope = self.slices.scope(part, matched.scopes[area])
-        return scope, matched_pairs(matched.detections, scope, matched.thresholds)
+        return scope, matched_pairs(matched.detections, scope, matched.protocol)
 
 
 def sliced(matched: Matched, by: By | None) -> tuple[pd.DataFrame, str | None]:
@@ -408,7 +414,7 @@ def slice_summary(weighted: Weighted) -> pd.DataFrame:
     columns: dict[str, Any] = {name: np.array([row[name] for row in rows]) for name in names}
     columns["n_frames"] = np.array([slices.frames(position).sum() for position in range(len(slices))], np.int64)
     for name in COUNTS:
-        of_slices = [weighted.by_category(position, COUNTS, once)[name] for position in range(len(slices))]
+        of_slices = [weighted.by_category(position, COUNTS, once).values[name] for position in range(len(slices))]
         counts = np.array([np.nansum(of) if not np.isnan(of).all() else np.nan for of in of_slices])
         whole = np.nan_to_num(counts).astype(np.int64)
         columns[name] = pd.arrays.IntegerArray(whole, np.isnan(counts)) if slices.labels else whole

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...matching import layout
+from ...matching import Pairs, layout
 from ...support import memory, pandas_tables
 from ...tables import Columns, array_of, dataframe_of, match_dataframe, schema
-from .curves import RECALLS, Averages
+from .curves import is_right
 from .evaluate import Matched, curves_by_area
-from .numbers import THRESHOLDS, by_category, combined, threshold_position, thresholds_text
+from .interpolation import CURVES
+from .numbers import ByCategory, threshold_position, thresholds_text
+from .protocols import PROTOCOLS
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from .curves import Averages
 
 # The columns of counts in `summary` and `categories`, which are of the area range "all".
 COUNTS = ("n_truth", "n_predicted")
@@ -33,19 +38,18 @@ OF_COLUMNS = ("threshold", "thresholds")
 FRAME_COUNTS = ("frame_n_truth", "frame_n_predicted")
 
 
-def summary_table(matched: Matched, categories: pd.DataFrame) -> pd.DataFrame:
-    """One row: the official numbers of the categories together, and how many frames, truths and detections count."""
+def summary_table(matched: Matched, numbers: ByCategory, categories: pd.DataFrame) -> pd.DataFrame:
+    """One row: the numbers of the categories together, and how many frames, truths and detections count."""
     import pandas as pd
 
-    numbers = combined({name: categories[name].to_numpy() for name in matched.numbers})
     counts = {name: int(categories[name].sum()) for name in COUNTS}
     n_frames = {"n_frames": len(matched.detections.aligned.frames)}
-    return noted_summary(pd.DataFrame([numbers | n_frames | counts]), matched)
+    return noted_summary(pd.DataFrame([numbers.combined | n_frames | counts]), matched)
 
 
 def noted_summary(summary: pd.DataFrame, matched: Matched) -> pd.DataFrame:
-    """A summary with its notes, and with a last column that names the thresholds unless they are the official ten."""
-    if len(matched.thresholds) < len(THRESHOLDS):
+    """A summary with its notes, and with a last column that names the thresholds unless they are the protocol's."""
+    if matched.protocol.thresholds != PROTOCOLS[matched.protocol.name].thresholds:
         summary = summary.assign(thresholds=thresholds_text(matched.thresholds)).astype(
             {"thresholds": pandas_tables.TEXT}
         )
@@ -53,29 +57,37 @@ def noted_summary(summary: pd.DataFrame, matched: Matched) -> pd.DataFrame:
     return summary
 
 
-def category_table(matched: Matched, averages: Mapping[str, Averages]) -> pd.DataFrame:
+def category_table(matched: Matched, numbers: ByCategory, averages: Mapping[str, Averages]) -> pd.DataFrame:
     """One row a category: its numbers, and how many truths and detections count."""
+    own = matched.protocol.by_category
+    names = matched.detections.categories
+    columns: dict[str, Any] = {"category": names}
+    if own:
+        columns["threshold"] = np.array([own.get(name, matched.thresholds[0]) for name in names])
     counts = {name: getattr(averages["all"], name).astype(np.int64) for name in COUNTS}
-    names = {"category": matched.detections.categories}
-    return _dataframe(names | by_category(matched.numbers, matched.thresholds, averages) | counts, matched)
+    return _dataframe(columns | numbers.values | counts, matched)
 
 
 def curve_table(matched: Matched) -> pd.DataFrame:
     """One row a category, area range, threshold and recall point: `precision`, and the `score` that reaches it."""
     import pandas as pd
 
-    names, n_areas = matched.detections.categories, len(matched.scopes)
-    n_rows = len(names) * n_areas * len(matched.thresholds) * len(RECALLS)
+    names, n_areas, recalls = (
+        matched.detections.categories,
+        len(matched.scopes),
+        CURVES[matched.protocol.interpolation].recalls,
+    )
+    n_rows = len(names) * n_areas * len(matched.thresholds) * len(recalls)
     advice = "evaluate fewer categories, or give fewer thresholds="
     memory.check_at_hand("curve", f"the curves of {len(names):,} categories", ROW_BYTES * n_rows, advice)
     curves = curves_by_area(matched)
-    shape = len(names), n_areas, len(matched.thresholds), len(RECALLS)
+    shape = len(names), n_areas, len(matched.thresholds), len(recalls)
     places = np.indices(shape).reshape(len(shape), -1)
     keys = {
         "category": names.take(places[0]),
         "area": np.array([*curves], object).take(places[1]),
         "threshold": matched.thresholds.take(places[2]),
-        "recall": RECALLS.take(places[3]),
+        "recall": recalls.take(places[3]),
     }
     values = {
         name: np.stack([getattr(of, name) for of in curves.values()]).transpose(2, 0, 1, 3).ravel()
@@ -98,22 +110,24 @@ def match_tables(matched: Matched, thresholds: Sequence[float]) -> pd.DataFrame:
 def _match_table(matched: Matched, position: int) -> pd.DataFrame:
     """The match table at the threshold of this position: what is ignored has rows, too, and is marked."""
     detections, scope, pairs = matched.detections, matched.scopes["all"], matched.pairs["all"][position]
+    right = is_right(detections, scope, pairs)
     is_ignored = np.zeros(len(detections.row), bool)
-    is_ignored[pairs.prediction] = ~scope.counts[pairs.truth]
+    is_ignored[pairs.prediction] = ~right
     is_matched = np.zeros(len(detections.row), bool)
     is_matched[pairs.prediction] = True
     is_ignored |= ~is_matched & ~scope.within
     of_prediction = np.empty(len(is_ignored), bool)
     of_prediction[detections.row] = is_ignored
-    # A crowd may have several detections, and a row has one, so its detections have rows of their own.
-    pairs = pairs.take(np.flatnonzero(~detections.is_crowd[pairs.truth]))
+    # A truth that several detections may have is a row of one; the others have rows of their own.
+    pairs = pairs.take(np.flatnonzero(_has_row(pairs, right, detections.is_crowd)))
     pairs = pairs._replace(prediction=detections.row[pairs.prediction])
     aligned = detections.aligned
     sides = [
         side._replace(table=side.table.assign({MARK: marked}))
         for side, marked in ((aligned.truth, ~scope.counts), (aligned.predictions, of_prediction))
     ]
-    table = layout.match_table(aligned._replace(truth=sides[0], predictions=sides[1]), pairs, matched.rule)
+    rule = replace(matched.rule, tau=matched.thresholds[position]) if matched.rule.by_distance else matched.rule
+    table = layout.match_table(aligned._replace(truth=sides[0], predictions=sides[1]), pairs, rule)
     marks = [np.asarray(table[side + MARK].fillna(False), bool) for side in schema.SIDE_PREFIXES]
     names = [name for name in table if name not in FRAME_COUNTS and not name.endswith(MARK)]
     place = names.index("outcome")
@@ -121,6 +135,15 @@ def _match_table(matched: Matched, position: int) -> pd.DataFrame:
     added = {"threshold": np.full(len(table), matched.thresholds[position]), "ignored": marks[0] | marks[1]}
     ordered = [*names[:place], "threshold", "outcome", "ignored", *names[place + 1 :]]
     return match_dataframe(Columns(columns | added, table.attrs).select(ordered))
+
+
+def _has_row(pairs: Pairs, right: np.ndarray, is_crowd: np.ndarray) -> np.ndarray:
+    """Marks the matched pairs that share a row: those of crowds only where they are right, and one of each truth."""
+    shares = right | ~is_crowd[pairs.truth]
+    _, first = np.unique(pairs.truth, return_index=True)
+    is_first = np.zeros(len(shares), bool)
+    is_first[first] = True
+    return shares & is_first
 
 
 def _dataframe(columns: dict[str, Any], matched: Matched) -> pd.DataFrame:

@@ -1,0 +1,70 @@
+"""Which official number an average precision is, or what keeps it from being one."""
+
+from __future__ import annotations
+
+from .curves import MOST_TOGETHER
+from .evaluate import Matched
+from .protocols import Protocol, entry_of
+
+# What COCO and LVIS call the geometries that they evaluate.
+IOU_TYPES = {"boxes": "bbox", "masks": "segm", "poses": "keypoints"}
+
+# The geometries that the other evaluators know.
+KNOWN = {
+    "coco": ("boxes", "masks", "poses"),
+    "lvis": ("boxes", "masks"),
+    "voc2007": ("boxes",),
+    "voc2010": ("boxes",),
+    "ultralytics": ("boxes", "masks", "poses", "oriented boxes"),
+    "open_images": ("boxes", "masks"),
+    "kitti": ("boxes",),
+}
+
+
+def provenance_of(matched: Matched) -> str:
+    """One sentence: whose number this is, or by whose rule it is computed and every deviation from that."""
+    protocol, rule = matched.protocol, matched.rule
+    entry = entry_of(protocol.name, rule.geometry)
+    deviations = [*_fields(protocol, entry), *_of_data(matched)]
+    known = KNOWN.get(protocol.name, ())
+    if not protocol.by_distance and (rule.geometry.name not in known or not rule.is_official):
+        by = f"{rule.geometry.title or rule.name} of {rule.geometry.name}" if rule.is_official else rule.name
+        deviations.insert(0, f"similarity is {by}")
+    if protocol.by_distance and not (entry.by_distance and rule.name == "distance"):
+        deviations.insert(0, f"pairs match within a distance ({rule.unit or 'px'})")
+    if deviations:
+        return f"{entry.rule} with {'; '.join(deviations)}: comparable with no leaderboard"
+    kind = f"{IOU_TYPES[rule.geometry.name]} " if protocol.name in ("coco", "lvis") else ""
+    return entry.official.format(kind=kind, exactly=_exactly(matched))
+
+
+def _exactly(matched: Matched) -> str:
+    """How exactly a number is that of the official evaluator."""
+    return "bit for bit" if len(matched.detections.categories) <= MOST_TOGETHER else "to the last digits"
+
+
+def _fields(protocol: Protocol, entry: Protocol) -> list[str]:
+    """The fields of a protocol that are not those of its entry, as arguments."""
+    given, answer = protocol.arguments, []
+    for name in protocol.differs_from(entry):
+        if name in given:
+            value = given[name]
+            shown = [round(one, 12) for one in value] if isinstance(value, tuple) else value
+            answer.append(f"{name}={shown}")
+    if "tau" in given and protocol.thresholds != entry.thresholds:
+        answer.append(f"tau={[*given['tau']]}")
+    return answer
+
+
+def _of_data(matched: Matched) -> list[str]:
+    """What of the data the official evaluator does not know, or would have other than it is."""
+    detections, name = matched.detections, matched.protocol.name
+    truth, answer = detections.aligned.truth.table, []
+    n_ignored = int((detections.is_ignored & ~detections.is_crowd).sum())
+    if name in ("coco", "ultralytics", "nuscenes") and "ignore" in truth and n_ignored:
+        answer.append(f"{n_ignored:,} truths that the column ignore marks")
+    if name == "coco" and not matched.protocol.by_distance and "area" not in truth and matched.rule.is_official:
+        answer.append("areas that are those of the truths' boxes")
+    if name not in ("coco", "lvis", "open_images") and detections.is_crowd.any():
+        answer.append(f"{int(detections.is_crowd.sum()):,} crowds")
+    return answer

@@ -1,0 +1,126 @@
+"""What nobody has looked for: categories that were not verified in a frame, and those that truths also are.
+
+LVIS and Open Images label only some categories in an image. A category is verified in a frame where it has truths, or
+where the frame's list `negative_categories` names it: there are none. Detections of other categories do not count,
+since nobody knows. Of the categories in the list `not_exhaustive_categories` only some truths are labelled, so a
+detection without a match is no false alarm (lvis 0.5.3, eval.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...matching import Aligned, alignment
+from ...support import InputError
+from ...tables import Annotations, Columns, array_of, checks, provenance
+from .categories import Named
+from .protocols import Protocol
+
+# The lists in tables of frames, and what they come from.
+NEGATIVE, NOT_EXHAUSTIVE = "negative_categories", "not_exhaustive_categories"
+COME_FROM = {
+    NEGATIVE: "a list of the categories of which somebody has made sure that the frame has none: neg_category_ids of "
+    "LVIS's images, the labels of confidence 0 of Open Images",
+    NOT_EXHAUSTIVE: "a list of the categories of which not every object in the frame is labelled: "
+    "not_exhaustive_category_ids of LVIS's images",
+}
+
+
+def check_needed(protocol: Protocol, truth: Annotations) -> None:
+    """Raises InputError with every column that the protocol needs and the truth does not have."""
+    name, frames, categories = provenance.source(truth.objects, "truth"), truth.frames, truth.categories
+    problems = []
+    for column in [NEGATIVE, *([NOT_EXHAUSTIVE] if protocol.frequencies else [])] if protocol.verified else []:
+        if frames is None or column not in frames:
+            where = "there is no table of frames" if frames is None else "its table of frames lacks it"
+            problems.append(f"{name}: protocol {protocol.name} needs the column {column}, {COME_FROM[column]}; {where}")
+    if protocol.frequencies and (categories is None or "frequency" not in categories):
+        where = "there is no table of categories" if categories is None else "its table of categories lacks it"
+        what = "the column frequency (r, c or f), as LVIS's file of annotations has it for each category"
+        problems.append(f"{name}: protocol {protocol.name} needs {what}; {where}")
+    if protocol.verified and "category" not in truth.objects:
+        problems.append(f"{name}: protocol {protocol.name} needs the column category")
+    if problems:
+        raise InputError([f"{problem} (Annotations(objects, frames, None, categories))" for problem in problems])
+
+
+def is_verified(aligned: Aligned, named: Named) -> np.ndarray:
+    """Marks the predictions whose category is verified in their frame, (P,)."""
+    n_categories = len(named.names)
+    positive = aligned.truth.frame * n_categories + named.of_truth
+    verified = np.concatenate([positive, _listed(aligned.frames, NEGATIVE, named.names)])
+    return np.isin(aligned.predictions.frame * n_categories + named.of_predictions, verified)
+
+
+def is_not_exhaustive(aligned: Aligned, named: Named) -> np.ndarray:
+    """Marks the predictions whose category is not labelled exhaustively in their frame, (P,)."""
+    open_ended = _listed(aligned.frames, NOT_EXHAUSTIVE, named.names)
+    return np.isin(aligned.predictions.frame * len(named.names) + named.of_predictions, open_ended)
+
+
+def _listed(frames: Columns, column: str, names: Any) -> np.ndarray:
+    """The frame and category of each entry in a column of lists, packed in one number; unknown ones are left out."""
+    import pandas as pd
+
+    if column not in frames:
+        return np.zeros(0, np.int64)
+    lists = [_entries(one, column) for one in array_of(frames[column])]
+    frame = np.repeat(np.arange(len(lists)), [len(one) for one in lists])
+    flat = [name for one in lists for name in one]
+    category = pd.Index(names).get_indexer(pd.Index(flat, dtype=object)) if flat else np.zeros(0, np.int64)
+    known = category >= 0
+    return frame[known] * len(names) + category[known]
+
+
+def _entries(given: Any, column: str) -> Sequence[Any]:
+    """The entries of a cell of lists; none for null."""
+    if isinstance(given, list | tuple | np.ndarray):
+        return [*given]
+    if given is None or given != given:
+        return ()
+    raise InputError(f"truth frames: column {column}: {given!r:.60} is no list of categories")
+
+
+def with_parents(aligned: Aligned) -> Aligned:
+    """The same sides, where each truth also stands in every category that its own is a kind of, once each.
+
+    These are the parents in the truth's table of categories, and theirs. Raises InputError where a category is its own
+    ancestor. Without a column `parent` nothing changes.
+    """
+    import pandas as pd
+
+    table, truth = aligned.categories, aligned.truth
+    if table is None or "parent" not in table or "category" not in truth.table:
+        return aligned
+    parents = dict(zip(checks.decoded(pd.Series(table["category"])), array_of(table["parent"]), strict=True))
+    category = checks.decoded(pd.Series(truth.table["category"]))
+    above = {name: _ancestors(name, parents) for name in category.dropna().unique()}
+    several = [[name, *above.get(name, ())] for name in category]
+    row = np.repeat(np.arange(len(several)), [len(one) for one in several])
+    names = pd.Series([name for one in several for name in one], dtype=category.dtype)
+    return alignment.with_truths(aligned, row, names.array)
+
+
+def _ancestors(name: Any, parents: Mapping[Any, Any]) -> list[Any]:
+    """The categories that one is a kind of, the nearest first."""
+    found: dict[Any, None] = {}
+    waiting = [*_parents_of(name, parents)]
+    while waiting:
+        one = waiting.pop(0)
+        if one == name:
+            raise InputError(f"truth categories: column parent: {name!r} is its own ancestor")
+        if one not in found:
+            found[one] = None
+            waiting += _parents_of(one, parents)
+    return [*found]
+
+
+def _parents_of(name: Any, parents: Mapping[Any, Any]) -> Sequence[Any]:
+    """The parents of a category: one, or a list of several."""
+    given = parents.get(name)
+    if isinstance(given, list | tuple | np.ndarray):
+        return [*given]
+    return () if given is None or given != given else (given,)
