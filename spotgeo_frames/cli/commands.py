@@ -133,7 +133,7 @@ RULE = (
 PROTOCOL = _argument(
     "--protocol",
     "Whose rules average precision follows; coco by default",
-    metavar="coco|voc2007|voc2010|lvis|ultralytics|nuscenes|open_images|kitti",
+    metavar="coco|voc2007|voc2010|lvis|ultralytics|ultralytics_cut|nuscenes|open_images|kitti",
     default="coco",
 )
 _BY = "Slice by a column of the match table: its values, 2 to 1000 quantile bins, or edges (x:0,5,inf); A*B crosses"

@@ -30,7 +30,7 @@ def written(folder: Path, truth: Document, results: list[Document]) -> tuple[Pat
     ("kind", "seed", "n_classes"), [*(("bbox", seed, 250) for seed in range(4)), ("keypoints", 9, 80)]
 )
 def test_every_array_is_pycocotools(kind: str, seed: int, n_classes: int, tmp_path: Path) -> None:
-    """A thousand scenes of boxes and 80 of poses, each a class of three images: all equal to the last bit, means too."""
+    """A thousand scenes of boxes and 80 of poses, each a class of three images: equal to the last bit."""
     truth, results = SCENES[kind](seed, n_classes)
     wanted = official(truth, results, kind)
     result = sf.average_precision(*sf.read_coco(*written(tmp_path, truth, results), boxes=kind == "bbox"))

@@ -8,8 +8,9 @@ are right up to and including each, and how many before it are wrong.
     11 points   VOC until 2009: the same at 0, 0.1 ... 1 as MATLAB's 0:0.1:1 has them, so 0.3 is a little above 3/10
     area        VOC since 2010, Open Images: the area under the highest precision at each recall or beyond
     linear      nuScenes: precision itself, linear between detections, at 101 recalls; 0 beyond the last
-    trapezoid   Ultralytics: the highest precision, linear from the last detection to precision 0 at recall 1, at 101
-                recalls, integrated by trapezoids
+    trapezoid   Ultralytics up to 8.4.36: the highest precision beyond each of 101 recalls, and from the last detection
+                on a line to precision 0 at recall 1; integrated by trapezoids
+    cut trapezoid  Ultralytics since 8.4.37: the same, but 0 from the last detection on
 """
 
 from __future__ import annotations
@@ -72,8 +73,9 @@ class Points(NamedTuple):
 class Curve(NamedTuple):
     """The recall points (R,) of an interpolation, what is taken there, and how it is averaged.
 
-    `taken` is the "highest" precision at that recall or beyond, the highest "beyond" it alone, or the one that is
-    "linear" between detections. `spacing` is added to the denominator of precision.
+    `taken` is the "highest" precision at that recall or beyond, the highest "beyond" it alone, the same but "falling"
+    from the last detection to 0 at a recall of 1, or the one that is "linear" between detections. `spacing` is added to
+    the denominator of precision.
     """
 
     recalls: np.ndarray
@@ -84,11 +86,12 @@ class Curve(NamedTuple):
 
 CURVES = {
     "101 points": Curve(RECALLS, spacing=SPACING),
-    "40 points": Curve(np.linspace(0.0, 1.0, 41)[1:]),
+    "40 points": Curve(np.arange(1, 41) / 40),
     "11 points": Curve(np.arange(0.0, 1.1, 0.1)),
     "area": Curve(RECALLS, averaged="area"),
     "linear": Curve(RECALLS, taken="linear"),
-    "trapezoid": Curve(RECALLS, taken="beyond", averaged="trapezoid"),
+    "trapezoid": Curve(RECALLS, taken="falling", averaged="trapezoid"),
+    "cut trapezoid": Curve(RECALLS, taken="beyond", averaged="trapezoid"),
 }
 
 
@@ -110,7 +113,7 @@ def cells_of(true: TruePositives, curve: Curve, min_recall: float = 0.0, min_pre
 def points_of(true: TruePositives, curve: Curve) -> Iterator[tuple[slice, Points]]:
     """Yields ranges of categories with precision at the recall points of the curve."""
     precision = true.tp / (true.fp + true.tp + curve.spacing)
-    take = {"highest": _highest, "beyond": _beyond, "linear": _linear}[curve.taken]
+    take = {"highest": _highest, "beyond": _beyond, "falling": _falling, "linear": _linear}[curve.taken]
     for low in range(0, len(true.n_truth), PART):
         part = slice(low, min(low + PART, len(true.n_truth)))
         yield part, take(true, precision, part, curve.recalls)
@@ -122,7 +125,12 @@ def _highest(true: TruePositives, precision: np.ndarray, part: slice, recalls: n
 
 
 def _beyond(true: TruePositives, precision: np.ndarray, part: slice, recalls: np.ndarray) -> Points:
-    """The highest precision beyond each recall; from the last detection it falls to 0 at a recall of 1."""
+    """The highest precision beyond each recall, and 0 from the last detection on."""
+    return _from(true, precision, part, _within(true.n_truth[part], recalls) + 1.0)
+
+
+def _falling(true: TruePositives, precision: np.ndarray, part: slice, recalls: np.ndarray) -> Points:
+    """The highest precision beyond each recall; from the last detection on it falls to 0 at a recall of 1."""
     n_truth = true.n_truth[part]
     within = _within(n_truth, recalls)
     points = _from(true, precision, part, within + 1.0)

@@ -16,7 +16,7 @@ import numpy as np
 from ...geometries import Geometry
 from ..registry import Metric, by_name, share_of
 from .interpolation import CURVES
-from .protocols import AREAS, PROTOCOLS, THRESHOLDS, Protocol
+from .protocols import AREAS, AREAS_UNDER, PROTOCOLS, THRESHOLDS, Protocol
 
 if TYPE_CHECKING:
     from .curves import Averages
@@ -215,7 +215,7 @@ def _metric(name: str, number: Number, thresholds: np.ndarray, protocol: Protoco
         note = "mean over these rates; null without truths" if number.rate is None else "null without truths"
         return share_of(name, name, formula, note=note, headline=name == "CPM")
     noun = {"precision": "average precision", "recall": "average recall"}[number.of]
-    where = f" by {protocol.interpolation}" if protocol.interpolation in ("area", "trapezoid") else ""
+    where = f" by {protocol.interpolation}" if protocol.interpolation in AREAS_UNDER else ""
     curve = CURVES[protocol.interpolation]
     points = where or f" at {len(curve.recalls)} recall points"
     formula = f"mean of the {number.of}{points if number.of == 'precision' else ''}, {at}"

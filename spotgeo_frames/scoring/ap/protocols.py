@@ -10,7 +10,8 @@ Sources
     voc2007      Everingham et al. 2010, doi:10.1007/s11263-009-0275-4; the challenge's development kit, VOCevaldet.m
     voc2010      the same since 2010: the area under the curve in place of 11 recall points
     lvis         Gupta et al. 2019, arXiv:1908.03195; lvis 0.5.3, eval.py
-    ultralytics  Ultralytics up to 8.3, engine/validator.py and utils/metrics.py
+    ultralytics  Ultralytics up to 8.4.36, engine/validator.py and utils/metrics.py
+    ultralytics_cut  the same since 8.4.37, which gives nothing for recalls beyond the last detection
     nuscenes     Caesar et al. 2020, arXiv:1903.11027; nuscenes-devkit 1.2.0, eval/detection/algo.py
     open_images  the Open Images Challenge, storage.googleapis.com/openimages/web/evaluation.html
     kitti        Simonelli et al. 2019, arXiv:1905.12365, and cvlibs.net/datasets/kitti/eval_object.php
@@ -41,7 +42,10 @@ MOST_OF_POSES = 20
 Assignment = Literal["free", "best"]
 
 # How the average follows from precision over recall.
-Interpolation = Literal["101 points", "40 points", "11 points", "area", "linear", "trapezoid"]
+Interpolation = Literal["101 points", "40 points", "11 points", "area", "linear", "trapezoid", "cut trapezoid"]
+
+# The interpolations that are an area, and have no recall points to leave out.
+AREAS_UNDER = ("area", "trapezoid", "cut trapezoid")
 
 # Of what `max_detections` is the most: of a frame and category, or of a frame.
 Most = Literal["category", "frame"]
@@ -216,10 +220,17 @@ PROTOCOLS: Mapping[str, Protocol] = {
         ),
         Protocol(
             "ultralytics",
-            "Ultralytics' mAP as its versions up to 8.3 compute it",
-            "Ultralytics' rule",
+            "Ultralytics' mAP as its versions up to 8.4.36 compute it",
+            "Ultralytics' rule up to 8.4.36",
             assignment="best",
             interpolation="trapezoid",
+        ),
+        Protocol(
+            "ultralytics_cut",
+            "Ultralytics' mAP as its versions since 8.4.37 compute it",
+            "Ultralytics' rule since 8.4.37",
+            assignment="best",
+            interpolation="cut trapezoid",
         ),
         Protocol(
             "nuscenes",
@@ -371,7 +382,7 @@ def _word(field: str, words: tuple[str, ...], given: Any) -> dict[str, Any]:
 def _least(field: str, given: Any, protocol: Protocol) -> dict[str, Any]:
     if not (_is_number(given) and 0 <= given < 1):
         raise ValueError(f"{field} is {given!r}; a number from 0 up to, but not, 1 is needed")
-    if given and protocol.interpolation in ("area", "trapezoid"):
+    if given and protocol.interpolation in AREAS_UNDER:
         raise ValueError(f"{field} goes with recall points; interpolation {protocol.interpolation!r} has an area")
     return {field: float(given)}
 

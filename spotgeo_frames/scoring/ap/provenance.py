@@ -16,6 +16,7 @@ KNOWN = {
     "voc2007": ("boxes",),
     "voc2010": ("boxes",),
     "ultralytics": ("boxes", "masks", "poses", "oriented boxes"),
+    "ultralytics_cut": ("boxes", "masks", "poses", "oriented boxes"),
     "open_images": ("boxes", "masks"),
     "kitti": ("boxes",),
 }
@@ -61,7 +62,7 @@ def _of_data(matched: Matched) -> list[str]:
     detections, name = matched.detections, matched.protocol.name
     truth, answer = detections.aligned.truth.table, []
     n_ignored = int((detections.is_ignored & ~detections.is_crowd).sum())
-    if name in ("coco", "ultralytics", "nuscenes") and "ignore" in truth and n_ignored:
+    if name in ("coco", "ultralytics", "ultralytics_cut", "nuscenes") and "ignore" in truth and n_ignored:
         answer.append(f"{n_ignored:,} truths that the column ignore marks")
     if name == "coco" and not matched.protocol.by_distance and "area" not in truth and matched.rule.is_official:
         answer.append("areas that are those of the truths' boxes")

@@ -239,8 +239,9 @@ def average_precision(
     protocol
         "coco"; "voc2007" or "voc2010" (a detection goes to its best truth, taken or not; 11 recall points, or the area
         under the curve); "lvis" (categories that were verified in a frame, 300 detections a frame, means by frequency);
-        "ultralytics" (its trapezoids); "nuscenes" (distances on the ground, in metres); "open_images" (groups and
-        classes of classes); "kitti" (40 recall points, thresholds by class).
+        "ultralytics" or "ultralytics_cut" (its trapezoids, up to 8.4.36 and since then); "nuscenes" (distances on the
+        ground, in metres); "open_images" (groups, and classes of classes); "kitti" (40 recall points, thresholds by
+        class).
     distance, unit
         A function that gives distances, and their unit, as in `match`; with `tau`.
     thresholds
@@ -261,7 +262,7 @@ def average_precision(
         is a false alarm if a surer detection has that.
     interpolation
         How the average follows from precision over recall: "101 points", "40 points", "11 points", "area" (under the
-        highest precision at that recall or beyond), "linear" (nuScenes) or "trapezoid" (Ultralytics).
+        highest precision at that recall or beyond), "linear" (nuScenes), "trapezoid" or "cut trapezoid" (Ultralytics).
     min_recall, min_precision
         Recall points up to the first do not count, and of precision only what is above the second, as a share of what
         it can be.

@@ -1,0 +1,201 @@
+"""average_precision() by each protocol: equal to plain loops that follow the official kits."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import spotgeo_frames as sf
+from helpers import plain_protocols
+from helpers.plain_protocols import by_category
+from helpers.problems import refused
+
+SEEDS = range(6)
+
+
+def scenes(seed: int, n_frames: int = 12) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Boxes of three classes on a grid of 2 px, so that overlaps and scores are often equal."""
+    random = np.random.default_rng(seed)
+    sides: list[list[dict[str, Any]]] = [[], []]
+    for frame in range(1, n_frames + 1):
+        for _ in range(random.integers(0, 9)):
+            box = {"x": 2.0 * random.integers(0, 20), "y": 2.0 * random.integers(0, 20)}
+            box |= {"w": 2.0 * random.integers(3, 12), "h": 2.0 * random.integers(3, 12)}
+            known = {"sequence": 1, "frame": frame, "category": str(random.choice(["car", "cyclist", "van"])), **box}
+            sides[0].append(known | {"ignore": bool(random.random() < 0.2), "crowd": bool(random.random() < 0.15)})
+            for _ in range(random.integers(0, 4)):
+                moved = known | {name: known[name] + 2.0 * random.integers(-2, 3) for name in ("x", "y")}
+                sides[1].append(moved | {"score": random.integers(1, 20) / 20})
+        for _ in range(random.integers(0, 3)):
+            box = {"x": 2.0 * random.integers(0, 20), "y": 0.0, "w": 8.0, "h": 10.0, "category": "car"}
+            sides[1].append({"sequence": 1, "frame": frame, **box, "score": random.integers(1, 20) / 20})
+    truth, found = (pd.DataFrame(side).assign(object=np.arange(len(side))) for side in sides)
+    return truth, found
+
+
+def without_ties(found: pd.DataFrame, seed: int) -> pd.DataFrame:
+    return found.assign(score=np.random.default_rng(seed).permutation(len(found)) / len(found))
+
+
+def aps(result: sf.AveragePrecision) -> dict[Any, float]:
+    rows = result.categories[result.categories["n_truth"] > 0]
+    return dict(zip(rows["category"], rows["AP"], strict=True))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("year", [2007, 2010])
+def test_pascal_voc(seed: int, year: int) -> None:
+    truth, found = scenes(seed)
+    truth = truth.drop(columns="crowd")
+    result = sf.average_precision(truth, found, protocol=f"voc{year}")
+    wanted = by_category(truth, found, plain_protocols.voc(year))
+    assert aps(result) == pytest.approx(wanted, abs=1e-12)
+    assert result.summary["AP"].iloc[0] == pytest.approx(np.mean([*wanted.values()]), abs=1e-12)
+    assert [*result.matched.numbers] == ["AP"]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_ultralytics(seed: int) -> None:
+    truth, found = scenes(seed)
+    truth, found = truth.drop(columns=["crowd", "ignore"]), without_ties(found, seed)
+    for name, average in plain_protocols.OF_ULTRALYTICS.items():
+        result = sf.average_precision(truth, found, protocol=name)
+        wanted = by_category(truth, found, partial(plain_protocols.ultralytics, average))
+        assert aps(result) == pytest.approx(wanted, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_nuscenes(seed: int) -> None:
+    truth, found = scenes(seed)
+    names = ["sequence", "frame", "object", "x", "y", "category", "score"]
+    truth, found = (
+        side.assign(x=side["x"] / 4, y=side["y"] / 4)[[name for name in names if name in side]]
+        for side in (truth, found)
+    )
+    result = sf.average_precision(truth, found, protocol="nuscenes")
+    assert aps(result) == pytest.approx(by_category(truth, found, plain_protocols.nuscenes), abs=1e-12)
+    assert result.provenance.startswith("nuScenes' mAP as nuscenes-devkit")
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_kitti(seed: int) -> None:
+    truth, found = scenes(seed)
+    truth = truth.drop(columns=["crowd", "ignore"])
+    own = {"cyclist": 0.5, None: 0.7}
+    result = sf.average_precision(truth, found, protocol="kitti", thresholds=own)
+    wanted = by_category(truth, found, plain_protocols.kitti({"cyclist": 0.5}, 0.7))
+    assert aps(result) == pytest.approx(wanted, abs=1e-12)
+    assert [own.get(name, 0.7) for name in result.categories["category"]] == result.categories["threshold"].tolist()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_open_images(seed: int) -> None:
+    truth, found = scenes(seed)
+    truth = truth.drop(columns="ignore")
+    frames = pd.DataFrame({"sequence": 1, "frame": range(1, 13)}).assign(negative_categories=[["car"]] * 12)
+    result = sf.average_precision(sf.Annotations(truth, frames), found, protocol="open_images")
+    seen = {*zip(truth["frame"], truth["category"], strict=True), *((frame, "car") for frame in frames["frame"])}
+    verified = [key in seen for key in zip(found["frame"], found["category"], strict=True)]
+    wanted = by_category(truth, found[verified], plain_protocols.open_images)
+    assert aps(result) == pytest.approx(wanted, abs=1e-12)
+    assert result.summary.attrs["unverified"] == len(found) - sum(verified)
+
+
+def test_a_truth_of_a_class_is_one_of_its_parents_too() -> None:
+    truth, found = scenes(3)
+    truth, found = truth.drop(columns=["ignore", "crowd"]), found.assign(category="vehicle")
+    frames = pd.DataFrame({"sequence": 1, "frame": range(1, 13)}).assign(negative_categories=[[]] * 12)
+    parents = pd.DataFrame(
+        {"category": ["car", "van", "cyclist", "motor"], "parent": ["motor", "motor", None, "vehicle"]}
+    )
+    result = sf.average_precision(sf.Annotations(truth, frames, None, parents), found, protocol="open_images")
+    counts = dict(zip(result.categories["category"], result.categories["n_truth"], strict=True))
+    n = truth["category"].value_counts()
+    assert counts["vehicle"] == counts["motor"] == n["car"] + n["van"]
+    assert counts["cyclist"] == n["cyclist"]
+    alone = sf.average_precision(
+        truth[truth["category"] != "cyclist"].assign(category="vehicle"),
+        found[found["frame"].isin(truth.loc[truth["category"] != "cyclist", "frame"])],
+        protocol="voc2010",
+    )
+    assert aps(result)["vehicle"] == pytest.approx(aps(alone)["vehicle"])
+    loop = parents.assign(parent=["motor", "motor", None, "car"])
+    with refused(("truth categories", "parent", "'car' is its own ancestor")):
+        sf.average_precision(sf.Annotations(truth, frames, None, loop), found, protocol="open_images")
+
+
+@pytest.mark.parametrize("tau", [1.0, 3.0])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_false_alarms_a_frame(seed: int, tau: float) -> None:
+    """Frames without anything count, too."""
+    truth, found = scenes(seed, 8)
+    truth, found = truth.drop(columns=["w", "h", "crowd", "ignore"]), without_ties(found.drop(columns=["w", "h"]), seed)
+    frames = pd.DataFrame({"sequence": 1, "frame": range(1, 21)})
+    result = sf.average_precision(sf.Annotations(truth, frames), found, tau=tau)
+    names = [f"sensitivity_{rate:g}" for rate in (0.125, 0.25, 0.5, 1, 2, 4, 8)]
+    for row in result.categories.to_dict("records"):
+        mine = [table[table["category"] == row["category"]].to_dict("records") for table in (truth, found)]
+        wanted = plain_protocols.sensitivities(*mine, tau, 20)
+        assert [row[name] for name in names] == pytest.approx(wanted, abs=1e-12)
+        assert row["CPM"] == pytest.approx(np.mean(wanted), abs=1e-12)
+
+
+def test_fields_change_alone_and_provenance_says_which() -> None:
+    truth, found = scenes(1)
+    truth = truth.drop(columns=["crowd", "ignore"])
+    official = sf.average_precision(truth.assign(area=truth["w"] * truth["h"]), found)
+    assert official.provenance == "COCO bbox AP as pycocotools 2.0.11 computes it, bit for bit"
+    changed = sf.average_precision(truth, found, max_detections=500, thresholds=[0.3])
+    assert changed.provenance == (
+        "COCO's rule with thresholds=[0.3]; max_detections=500; areas that are those of the truths' boxes: "
+        "comparable with no leaderboard"
+    )
+    as_voc = sf.average_precision(truth, found, assignment="best", interpolation="area", thresholds=[0.5])
+    assert aps(as_voc) == pytest.approx(aps(sf.average_precision(truth, found, protocol="voc2010")), abs=1e-12)
+    sizes = sf.average_precision(truth, found, areas={"tiny": (0, 200), "small": (200, 1e5)})
+    assert {"AP_tiny", "APs", "AR_tiny"} <= {*sizes.summary.columns}
+    assert "APm" not in sizes.summary
+
+
+def test_what_a_protocol_needs_is_named_with_where_it_comes_from() -> None:
+    truth, found = scenes(0)
+    lacking = (
+        ("truth", "lvis", "negative_categories", "neg_category_ids", "no table of frames"),
+        ("truth", "lvis", "not_exhaustive_categories", "not_exhaustive_category_ids"),
+        ("truth", "lvis", "frequency", "no table of categories"),
+    )
+    with refused(*lacking):
+        sf.average_precision(truth, found, protocol="lvis")
+    with refused(("truth", "open_images", "negative_categories", "confidence 0")):
+        sf.average_precision(truth, found, protocol="open_images")
+    with refused(("predictions", "score")):
+        sf.average_precision(truth, found.drop(columns="score"), protocol="voc2010")
+    frames = pd.DataFrame({"sequence": 1, "frame": range(1, 13)}).assign(negative_categories="car")
+    with refused(("truth frames", "negative_categories", "'car' is no list")):
+        sf.average_precision(sf.Annotations(truth, frames), found, protocol="open_images")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ({"protocol": "voc"}, "protocol is 'voc'; one of coco, voc2007"),
+        ({"tau": 3, "thresholds": [0.5]}, "thresholds and tau are both given"),
+        ({"tau": -1}, "tau is -1"),
+        ({"protocol": "nuscenes", "thresholds": [0.5]}, "give tau= in place of thresholds="),
+        ({"thresholds": {"car": 0.7}}, "10 thresholds for all categories"),
+        ({"areas": {"small": 3}}, "areas: 'small' is 3"),
+        ({"areas": [1]}, "areas is"),
+        ({"assignment": "greedy"}, "'free', 'best'"),
+        ({"interpolation": "11"}, "'11 points'"),
+        ({"max_detections_of": "image"}, "'category', 'frame'"),
+        ({"min_recall": 1}, "min_recall is 1"),
+        ({"protocol": "voc2010", "min_precision": 0.1}, "min_precision goes with recall points"),
+        ({"tau": 3, "similarity": "iou"}, "tau"),
+    ],
+)
+def test_what_cannot_be_asked_for(arguments: dict[str, Any], text: str) -> None:
+    truth, found = scenes(0)
+    with pytest.raises(ValueError, match="(?s)" + text.replace("(", r"\(")):
+        sf.average_precision(truth, found, **arguments)
