@@ -68,6 +68,7 @@ from .scoring import AveragePrecision as AveragePrecision
 from .scoring import average_precision as average_precision
 from .scoring import flat as flat
 from .scoring import metric as metric
+from .scoring import protocols as protocols
 from .scoring import summarize as summarize
 from .support import InputError as InputError
 from .support import __version__ as __version__

@@ -3,12 +3,12 @@
 Nothing that does the work is imported here, so that the help is there at once and a command pays for no other.
 """
 
-import argparse
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..formats import BENCHMARKS
+from .option_values import count, number, numbers, thresholds
 from .submissions import submission
 
 
@@ -58,34 +58,6 @@ def _given(name: str, help: str, metavar: str, **details: Any) -> Argument:
     return _argument(name, f"{help}; {_NAMED}", metavar=metavar, type=submission, **details)
 
 
-def _number(text: str) -> float:
-    """Parses the value of an option that is a number."""
-    try:
-        return float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number; give one such as 10 or 0.5") from None
-
-
-def _count(text: str) -> int:
-    """Parses the value of an option that is a count."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no count; give an integer of 1 or more, such as 300")
-    return int(text)
-
-
-def _numbers(text: str) -> list[float]:
-    """Parses the value of an option that is a list of numbers."""
-    return [_number(item) for item in text.split(",")]
-
-
-def _thresholds(text: str) -> list[float] | dict[str | None, float]:
-    """Parses thresholds: a list of numbers, or of CLASS=NUMBER, where a number alone is that of all other classes."""
-    if "=" not in text:
-        return _numbers(text)
-    pairs = [item.rpartition("=") for item in text.split(",")]
-    return {name or None: _number(number) for name, _, number in pairs}
-
-
 _FILE = (
     "Competition JSON (.json, .gz, .zip), Parquet (file or folder), CSV, or a format that read() knows, such as CVAT"
 )
@@ -100,19 +72,24 @@ FRAMES = _path("--frames", _FRAMES)
 TRUTH_ADDRESS = _argument("truth", _FILE, metavar="TRUTH")
 FRAMES_ADDRESS = _word("--frames", _FRAMES)
 _MATCHING = (
-    _argument("--tau", "Largest distance of a true positive (px); 10 by default", metavar="<float>", type=_number),
+    _argument("--tau", "Largest distance of a true positive (px); 10 by default", metavar="<float>", type=number),
     _argument(
         "--epsilon",
         "Distance up to which the error is 0 (px), below tau; 3 by default, 0 for a tau of 3 or less",
         metavar="<float>",
-        type=_number,
+        type=number,
     ),
     _argument(
         "--similarity",
         "Match by similarity; boxes use iou by default. With iou and oks, JSON is COCO's annotations and results",
         metavar="iou|oks|point|boundary_iou",
     ),
-    _argument("--threshold", "Least similarity of a true positive; 0.5 by default", metavar="<float>", type=_number),
+    _argument(
+        "--threshold",
+        "Least similarity of a true positive; 0.5 by default",
+        metavar="<float>",
+        type=number,
+    ),
     _flag("--masks", "Read COCO's files for their masks, not boxes"),
     _flag("--labelled", "Leave out predictions that lie in no frame of the truth"),
     _word("--columns", "Which column of a table is which, such as frame=image_id,x=xmin; common names are found"),
@@ -296,20 +273,20 @@ AP = Command(
             "--tau",
             "Match within this distance, or these, such as 0.5,1,2,4; points need it",
             metavar="<float>[,...]",
-            type=_numbers,
+            type=numbers,
         ),
         _argument(
             "--thresholds",
             "Other similarities than the protocol's, such as 0.5,0.75, or by class, such as car=0.7,0.5",
             metavar="<float>[,...]",
-            type=_thresholds,
+            type=thresholds,
         ),
         _argument(
             "--max-detections",
             "The most detections of an image and class that count; 100 by default, 20 of poses",
             dest="max_detections",
             metavar="<int>",
-            type=_count,
+            type=count,
         ),
         BY,
         FRAMES,
@@ -318,7 +295,7 @@ AP = Command(
         OUT,
     ),
     "The numbers are those of pycocotools: at most 100 detections an image and class (20 poses), ten thresholds from "
-    "0.50 to 0.95, 101 recall points. --protocol computes them as other benchmarks do, and the first line says which "
+    "0.50 to 0.95, 101 recall points. --protocol computes them as other benchmarks do, and the last line says which "
     "official number it is. A warning counts the detections that are left out. A dash (null in JSON) stands "
     "where pycocotools has -1. The JSON also has AP by category.",
 )

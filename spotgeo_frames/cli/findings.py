@@ -133,7 +133,7 @@ def ap(
     text = formatted(answer)
     kept = replace(result, thresholds=_kept_thresholds(result))
     keep(out, "ap", kept, text, {"truth": known.objects, "results": found.objects})
-    lines = [one_line(result.provenance), *(_line(name, number, row[name], result) for name, number in names.items())]
+    lines = [*(_line(name, number, row[name], result) for name, number in names.items()), one_line(result.provenance)]
     return Answer(lambda: "\n".join(lines), lambda: text)
 
 

@@ -9,6 +9,8 @@ that has asked, and those that are turned away ask for their next best. Since al
 the outcome is that of choosing one after another, in any order of asking.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from .pairs import Pairs, join_pairs
@@ -24,26 +26,41 @@ def preferred_order(pairs: Pairs, ignored: np.ndarray, *, first_truth: bool = Fa
     return np.lexsort((truth, -pairs.measure, ignored[pairs.truth], pairs.prediction))
 
 
-def best_pairs(pairs: Pairs, ignored: np.ndarray, is_crowd: np.ndarray, *, first_truth: bool = False) -> Pairs:
+class Asked(NamedTuple):
+    """The truth that each prediction asks for, and the crowd in which it lies most, as pairs in rising order of
+    predictions; predictions without one are not among them.
+    """
+
+    truths: Pairs
+    crowds: Pairs
+
+
+def asked_pairs(pairs: Pairs, is_crowd: np.ndarray, *, first_truth: bool = False) -> Asked:
     """The pairs of predictions that ask for one truth only: the most similar of all, whether or not it counts.
 
-    The surest prediction that asks for a truth has it, and all of those that ask for an ignored one. Predictions that
-    have none ask for the crowd in which they lie most; crowds take them all. This is how Pascal VOC matches
-    (VOCevaldet.m), with crowds as Open Images takes its groups. The pairs come in rising order of predictions.
+    Of equally similar ones it is the last in file order, or the `first_truth`.
     """
-    order = preferred_order(pairs, is_crowd, first_truth=first_truth)
-    pairs = pairs.take(order)
+    pairs = pairs.take(preferred_order(pairs, is_crowd, first_truth=first_truth))
     in_crowd = is_crowd[pairs.truth]
-    others = pairs.take(np.flatnonzero(~in_crowd))
-    asked = others.take(_firsts(others.prediction))
-    has_it = ignored[asked.truth]
-    _, first = np.unique(asked.truth, return_index=True)
-    has_it[first] = True
-    asked = asked.take(np.flatnonzero(has_it))
-    if not in_crowd.any():
-        return asked
-    covering = pairs.take(np.flatnonzero(in_crowd & ~np.isin(pairs.prediction, asked.prediction)))
-    joined = join_pairs([asked, covering.take(_firsts(covering.prediction))])
+    truths, crowds = (pairs.take(np.flatnonzero(marked)) for marked in (~in_crowd, in_crowd))
+    return Asked(*(of.take(_firsts(of.prediction)) for of in (truths, crowds)))
+
+
+def held_pairs(asked: Asked, ignored: np.ndarray) -> Pairs:
+    """The pairs of predictions that have what they ask for, in rising order of predictions.
+
+    The surest prediction that asks for a truth has it, and all of those that ask for an ignored one. Predictions that
+    have none fall back on their crowd, which takes them all. This is how Pascal VOC matches (VOCevaldet.m), with crowds
+    as Open Images takes its groups.
+    """
+    truths = asked.truths
+    surest = np.full(len(ignored), -1)
+    surest[truths.truth[::-1]] = truths.prediction[::-1]
+    held = truths.take(np.flatnonzero(ignored[truths.truth] | (surest[truths.truth] == truths.prediction)))
+    if not len(asked.crowds.truth):
+        return held
+    fallen = asked.crowds.take(np.flatnonzero(~np.isin(asked.crowds.prediction, held.prediction)))
+    joined = join_pairs([held, fallen])
     return joined.take(np.argsort(joined.prediction, kind="stable"))
 
 

@@ -14,10 +14,9 @@ from .ap.interpolation import CURVES as CURVES
 from .ap.numbers import AP_METRICS as AP_METRICS
 from .ap.numbers import DEFAULT as DEFAULT
 from .ap.numbers import Number as Number
-from .ap.numbers import limits_of as limits_of
 from .ap.numbers import shown_position as shown_position
-from .ap.numbers import thresholds_text as thresholds_text
-from .ap.protocols import PROTOCOLS as PROTOCOLS
+from .ap.protocol_entries import PROTOCOLS as PROTOCOLS
+from .ap.protocol_table import protocols as protocols
 from .ap.result import AveragePrecision as AveragePrecision
 from .ap.result import average_precision as average_precision
 from .ap.result import most_text as most_text

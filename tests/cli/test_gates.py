@@ -170,7 +170,7 @@ def test_average_precision_is_gated_by_name(coco: Path, tmp_path: Path) -> None:
         assert [checks["AP"][name] for name in ("low", "high")] == pytest.approx([row["low"], row["high"]])
         assert done.status == 0
     done = run_here("gate", truth, tmp_path / "june", "--min", "AP=0.9", "--exclude", "1-30")
-    rule = "average precision by iou over 0.50 to 0.95, at most 100 detections a frame and category"
+    rule = "protocol coco, mean over similarity 0.50 to 0.95; at most 100 detections a frame and category"
     assert done.out.splitlines()[0].endswith(rule)
     assert done.status == 3
     left = sf.leaderboard({"june": results[0]}, exclude=range(1, 31))["AP"].iloc[0]
@@ -191,7 +191,10 @@ def test_what_a_folder_counts_others_count_too(coco: Path, tmp_path: Path) -> No
     assert [check["estimate"] for check in checks] == pytest.approx([few.summary["AR2"].iloc[0], 0.0])
     assert run_here("ap", truth, precise, "--out", tmp_path / "all").status == 0
     [problem] = complaints(refused_here("compare", truth, tmp_path / "few", tmp_path / "all"))
-    assert_places([problem], (f"{tmp_path / 'all'}: was evaluated by average precision by iou", "give the same rule"))
+    assert_places(
+        [problem],
+        (f"{tmp_path / 'all'}: was evaluated by average precision by iou, protocol coco", "give the same rule"),
+    )
     assert refused_here("report", truth, tmp_path / "few", "--out", tmp_path / "r.html")
     assert "AP75" in refused_here("gate", truth, tmp_path / "few", "--min", "AP75=0.1", status=2)[-1]
 

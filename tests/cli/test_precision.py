@@ -36,7 +36,8 @@ def official(files: list[Path], kind: str) -> np.ndarray:
 
 def test_the_lines_are_those_of_pycocotools(files: list[Path]) -> None:
     for kind, pair, options in (("bbox", files[:2], []), ("keypoints", files[2:], ["--keypoints"])):
-        printed = run_here("ap", *pair, *options).out.splitlines()
+        *printed, said = run_here("ap", *pair, *options).out.splitlines()
+        assert said == f"COCO {kind} AP as pycocotools 2.0.11 computes it, bit for bit"
         values = [line.rpartition("= ")[2] for line in printed]
         assert values == ["-" if value == -1 else f"{value:.3f}" for value in official(pair, kind)]
     assert printed[0] == f" Average Precision  (AP) @[ IoU=0.50:0.95 | area=   all | maxDets= 20 ] = {values[0]}"
@@ -45,7 +46,7 @@ def test_the_lines_are_those_of_pycocotools(files: list[Path]) -> None:
 def test_json_has_the_numbers_in_their_order_and_the_categories(files: list[Path], tmp_path: Path) -> None:
     got = json.loads(run_here("ap", *files[:2], "--json", "--out", tmp_path / "out").out)
     numbers = ["AP", "AP50", "AP75", "APs", "APm", "APl", "AR1", "AR10", "AR100", "ARs", "ARm", "ARl"]
-    assert [*got] == [*numbers, "categories"]
+    assert [*got] == [*numbers, "categories", "protocol", "provenance"]
     wanted = official(files[:2], "bbox")
     assert [got[name] for name in numbers] == pytest.approx([None if v == -1 else v for v in wanted])
     result = sf.average_precision(*sf.read_coco(*files[:2], boxes=True))
@@ -74,7 +75,8 @@ def test_what_is_left_out_is_told_and_max_detections_takes_it(tmp_path: Path) ->
     assert every.err == ""
     numbers = json.loads(every.out)
     assert [numbers[name] for name in ("AP", "AR100", "AR150")] == pytest.approx([1.0, 2 / 3, 1.0])
-    printed = run_here("ap", *files, "--max-detections", "150").out.splitlines()
+    *printed, said = run_here("ap", *files, "--max-detections", "150").out.splitlines()
+    assert said.startswith("COCO's rule with max_detections=150; ")
     assert [line.split("maxDets=")[1][:3] for line in printed] == ["150"] * 6 + ["  1", " 10", "100"] + ["150"] * 4
     for wrong in ("0", "-5", "1.5", "many"):
         done = run_here("ap", *files, "--max-detections", wrong)
@@ -132,6 +134,6 @@ def test_as_a_process(files: list[Path]) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert [*json.loads(done.stdout)] == [
         *["AP", "AP50", "AP75", "APm", "APl", "AR", "AR50", "AR75", "ARm", "ARl"],
-        "categories",
+        *["categories", "protocol", "provenance"],
     ]
     assert answer_here("ap", *files[2:], "--keypoints") == json.loads(done.stdout)

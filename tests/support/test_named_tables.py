@@ -17,7 +17,9 @@ def results(sample: Path, tracks: Path, poses: Path) -> dict[str, Any]:
     truth = sf.read_objects(sample / "truth.parquet", sample / "frames.parquet")
     sides = {name: sf.read_objects(sample / f"{name}.parquet") for name in ("eager", "cautious")}
     found = [
-        truth._replace(sequences=truth.frames[["sequence"]].drop_duplicates()),
+        truth._replace(
+            sequences=truth.frames[["sequence"]].drop_duplicates(), categories=pd.DataFrame({"category": ["satellite"]})
+        ),
         sf.compare({name: sf.match(truth, side) for name, side in sides.items()}, resamples=20),
         sf.sweep(truth, sides["eager"], score=[0.4, 0.5], tau=[5, 10]),
         sf.track(*sf.read_motchallenge(tracks / "truth", tracks / "tracker")),
@@ -71,7 +73,8 @@ def test_results_stay_tuples(results: dict[str, Any], name: str) -> None:
 
 def test_what_is_not_given_is_none(results: dict[str, Any]) -> None:
     bare = sf.Annotations(results["Annotations"].objects)
-    assert [line.split() for line in repr(bare).splitlines()[-2:]] == [["frames", "none"], ["sequences", "none"]]
+    names = ("frames", "sequences", "categories")
+    assert [line.split() for line in repr(bare).splitlines()[-3:]] == [[name, "none"] for name in names]
     assert "none" in str(bare._repr_html_())
 
 

@@ -16,7 +16,7 @@ from ...support import arrays
 from .detections import Detections
 from .interpolation import CURVES, Curve, TruePositives, cells_of, points_of
 from .numbers import RATES, Number, Numbers, limits_of
-from .protocols import Protocol
+from .protocol_entries import Protocol
 from .scopes import Scope
 
 # Up to so many categories, means are added up in pycocotools' order, which takes all precisions at once (8 kB each).

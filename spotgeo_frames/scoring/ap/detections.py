@@ -12,7 +12,7 @@ from ...support import InputError, arrays
 from ...tables import Columns, as_numbers, checks, dataframe_of, provenance, schema
 from . import verified
 from .categories import categories_of
-from .protocols import Protocol
+from .protocol_entries import Protocol
 
 
 class Beyond(NamedTuple):
@@ -98,15 +98,19 @@ class Kept(NamedTuple):
     n_unverified: int
 
 
-def sorted_detections(aligned: Aligned, rule: Rule, protocol: Protocol, kept: Kept | None = None) -> Detections:
+def sorted_detections(
+    aligned: Aligned, rule: Rule, protocol: Protocol, kept: Kept | None = None, near: Pairs | None = None
+) -> Detections:
     """Sorts the predictions of aligned sides; those with the highest scores of each frame (and category) count.
 
-    `kept` is what is known already; the predictions are then those that count.
+    `kept` is what is known already; the predictions are then those that count. `near` are the similar pairs of all
+    predictions, as rows of the sides, where these are known.
     Raises InputError if areas or flags of crowds are null or of the wrong type, or if the protocol needs columns that
     the truth does not have.
     """
     if protocol.parents and kept is None:
-        aligned = verified.with_parents(aligned)
+        expanded = verified.with_parents(aligned)
+        aligned, near = expanded, near if expanded is aligned else None
     named = categories_of(aligned)
     order, rank = _order(aligned, named.of_predictions, protocol)
     beyond, n_unverified = (Beyond(), 0) if kept is None else (kept.beyond, kept.n_unverified)
@@ -119,6 +123,7 @@ def sorted_detections(aligned: Aligned, rule: Rule, protocol: Protocol, kept: Ke
         )
         n_unverified, counting = int(is_unknown.sum()), ~is_beyond & ~is_unknown
         if not counting.all():
+            near = None if near is None else _left(near, counting)
             aligned = alignment.select_rows(aligned, np.ones(len(aligned.truth.frame), bool), counting)
             named = named._replace(of_predictions=named.of_predictions[counting])
             order, rank = _order(aligned, named.of_predictions, protocol)
@@ -127,7 +132,9 @@ def sorted_detections(aligned: Aligned, rule: Rule, protocol: Protocol, kept: Ke
     never_found = rule.geometry.never_found
     ignored = ignored if never_found is None else ignored | never_found(truth)
     is_excused = verified.is_not_exhaustive(aligned, named) if protocol.verified else np.zeros(len(order), bool)
-    pairs = rule.pairs_of_precision(aligned, is_crowd, protocol.loosest) if kept is None else kept.pairs
+    pairs = near if kept is None else kept.pairs
+    if pairs is None:
+        pairs = rule.pairs_of_precision(aligned, is_crowd, protocol.loosest)
     return Detections(
         aligned,
         order,
@@ -146,6 +153,13 @@ def sorted_detections(aligned: Aligned, rule: Rule, protocol: Protocol, kept: Ke
         beyond,
         n_unverified,
     )
+
+
+def _left(pairs: Pairs, counting: np.ndarray) -> Pairs:
+    """The pairs of the predictions that count, as rows of what is left of these."""
+    place = np.cumsum(counting) - 1
+    left = pairs.take(np.flatnonzero(counting[pairs.prediction]))
+    return left._replace(prediction=place[left.prediction])
 
 
 def _is_beyond(order: np.ndarray, rank: np.ndarray, protocol: Protocol) -> np.ndarray:

@@ -18,7 +18,7 @@ from .categories import attribute_of
 from .curves import Averages, Curves, asked_by, averages_of, curves_of
 from .detections import Beyond, Detections, Kept, sorted_detections
 from .numbers import Numbers, areas_of, numbers_of
-from .protocols import PROTOCOLS, THRESHOLDS, Protocol, official
+from .protocol_entries import PROTOCOLS, THRESHOLDS, Protocol, official
 from .scopes import Scope, area_scope, matched_pairs
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def matched_sides(truth: Annotations, predictions: Annotations, rule: Rule, prot
 
 
 def matched_detections(detections: Detections, rule: Rule, protocol: Protocol) -> Matched:
-    """Matches detections within the area ranges of the protocol at its thresholds."""
+    """Matches detections at the thresholds of the protocol, within the area ranges of its numbers."""
     numbers = numbers_of(protocol, rule.geometry)
     scopes = {area: area_scope(detections, area, protocol) for area in areas_of(numbers)}
     pairs = {area: matched_pairs(detections, scope, protocol) for area, scope in scopes.items()}

@@ -16,7 +16,7 @@ import numpy as np
 from ...geometries import Geometry
 from ..registry import Metric, by_name, share_of
 from .interpolation import CURVES
-from .protocols import AREAS, AREAS_UNDER, PROTOCOLS, THRESHOLDS, Protocol
+from .protocol_entries import AREAS, AREAS_UNDER, PROTOCOLS, THRESHOLDS, Protocol
 
 if TYPE_CHECKING:
     from .curves import Averages

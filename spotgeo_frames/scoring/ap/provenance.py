@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .curves import MOST_TOGETHER
 from .evaluate import Matched
-from .protocols import Protocol, entry_of
+from .protocol_entries import Protocol, entry_of
 
 # What COCO and LVIS call the geometries that they evaluate.
 IOU_TYPES = {"boxes": "bbox", "masks": "segm", "poses": "keypoints"}

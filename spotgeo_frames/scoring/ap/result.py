@@ -34,7 +34,7 @@ from .evaluate import (
     thresholds_of_matches,
 )
 from .numbers import DEFAULT, computed, thresholds_text
-from .protocols import Protocol, entry_of, protocol_of
+from .protocol_entries import Protocol, entry_of, protocol_of
 from .provenance import provenance_of
 from .slices import sliced
 from .tables import category_table, curve_table, match_tables, summary_table
@@ -331,10 +331,10 @@ def average_precision(
         "min_precision": min_precision,
     }
     rules = protocol_of(protocol, fields, tau)
-    options = _options(rules, similarity, sigmas, distance, unit)
+    options = options_of(rules, similarity, sigmas, distance, unit)
     sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
     verified.check_needed(rules, sides[0])
-    rule = _rule(rules, options, sides)
+    rule = rule_of(rules, options, sides)
     checks.check_scores(sides[1].objects, provenance.source(sides[1].objects, "predictions"), "average_precision")
     if max_detections is None:
         rules = rules._replace(max_detections=entry_of(protocol, rule.geometry).max_detections)
@@ -354,7 +354,7 @@ def average_precision(
     return AveragePrecision(summary, categories, matched, matched.thresholds.tolist())
 
 
-def _options(
+def options_of(
     protocol: Protocol,
     similarity: str | Measure | None,
     sigmas: Mapping[Any, float] | None,
@@ -367,7 +367,7 @@ def _options(
     return match_options(protocol.loosest, 0.0, similarity, None, sigmas, distance, unit)
 
 
-def _rule(protocol: Protocol, options: MatchOptions, sides: tuple[Annotations, Annotations]) -> Rule:
+def rule_of(protocol: Protocol, options: MatchOptions, sides: tuple[Annotations, Annotations]) -> Rule:
     """The rule by which pairs of a protocol match; raises InputError if it does not fit the tables."""
     has_joints = all("joint" in side.objects for side in sides)
     if not protocol.by_distance:

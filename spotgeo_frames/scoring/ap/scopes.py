@@ -13,7 +13,7 @@ import numpy as np
 
 from ...matching import Pairs, greedy
 from .detections import Detections
-from .protocols import Protocol
+from .protocol_entries import Protocol
 
 # A threshold of 1 is lowered by this much (cocoeval.py, evaluateImg).
 ALMOST_ONE = 1 - 1e-10
@@ -64,9 +64,12 @@ def _free(detections: Detections, scope: Scope, protocol: Protocol, pairs: Pairs
 
 def _best(detections: Detections, scope: Scope, protocol: Protocol, pairs: Pairs) -> list[Pairs]:
     """The matches of detections that go to the most similar truth of all, if another detection does not have it."""
-    ignored, is_crowd, first_truth = ~scope.counts, detections.is_crowd, protocol.first_truth
-    near = [_near(pairs, detections, threshold, protocol) for threshold in protocol.thresholds]
-    return [greedy.best_pairs(of, ignored, is_crowd, first_truth=first_truth) for of in near]
+    asked = greedy.asked_pairs(pairs, detections.is_crowd, first_truth=protocol.first_truth)
+    matched = []
+    for threshold in protocol.thresholds:
+        asked = greedy.Asked(*(_near(of, detections, threshold, protocol) for of in asked))
+        matched.append(greedy.held_pairs(asked, ~scope.counts))
+    return matched
 
 
 def _near(pairs: Pairs, detections: Detections, threshold: float, protocol: Protocol) -> Pairs:

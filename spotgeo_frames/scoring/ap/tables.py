@@ -15,7 +15,7 @@ from .curves import is_right
 from .evaluate import Matched, curves_by_area
 from .interpolation import CURVES
 from .numbers import ByCategory, threshold_position, thresholds_text
-from .protocols import PROTOCOLS
+from .protocol_entries import PROTOCOLS
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,7 +17,7 @@ from ...matching import Aligned, alignment
 from ...support import InputError
 from ...tables import Annotations, Columns, array_of, checks, provenance
 from .categories import Named
-from .protocols import Protocol
+from .protocol_entries import Protocol
 
 # The lists in tables of frames, and what they come from.
 NEGATIVE, NOT_EXHAUSTIVE = "negative_categories", "not_exhaustive_categories"
@@ -77,9 +77,11 @@ def _listed(frames: Columns, column: str, names: Any) -> np.ndarray:
 
 def _entries(given: Any, column: str) -> Sequence[Any]:
     """The entries of a cell of lists; none for null."""
+    import pandas as pd
+
     if isinstance(given, list | tuple | np.ndarray):
         return [*given]
-    if given is None or given != given:
+    if pd.api.types.is_scalar(given) and pd.isna(given):
         return ()
     raise InputError(f"truth frames: column {column}: {given!r:.60} is no list of categories")
 
@@ -120,7 +122,9 @@ def _ancestors(name: Any, parents: Mapping[Any, Any]) -> list[Any]:
 
 def _parents_of(name: Any, parents: Mapping[Any, Any]) -> Sequence[Any]:
     """The parents of a category: one, or a list of several."""
+    import pandas as pd
+
     given = parents.get(name)
     if isinstance(given, list | tuple | np.ndarray):
         return [*given]
-    return () if given is None or given != given else (given,)
+    return () if pd.isna(given) else (given,)

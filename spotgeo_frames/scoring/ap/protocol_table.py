@@ -1,0 +1,202 @@
+"""protocols(): the average precision of the same predictions by every protocol, and what differs."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...geometries import Measure, check_pose_scores
+from ...matching import Pairs, Rule, compared, crowds, left_out
+from ...support import InputError, pandas_tables
+from ...tables import Annotations, Table, as_annotations, checks, provenance, table_kinds
+from . import verified
+from .curves import asked_by, averages_of
+from .detections import Detections, sorted_detections
+from .evaluate import Matched
+from .numbers import computed, numbers_of, thresholds_text
+from .protocol_entries import PROTOCOLS, Protocol, entry_of, protocol_of
+from .provenance import provenance_of
+from .result import most_text, options_of, rule_of
+from .scopes import area_scope, matched_pairs
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# The numbers that the table has of each protocol.
+SHOWN = ("AP", "AP50", "AP75")
+
+# The fields of protocols by which detections count, and those by which they match; what they share is computed once.
+COUNTING = ("max_detections", "max_detections_of", "last_first", "verified", "groups", "parents")
+MATCHING = ("assignment", "thresholds", "is_strict", "first_truth")
+
+# What of a protocol is unlike COCO's, in words.
+ASSIGNED = {
+    "free": "a detection takes the most similar truth that is free",
+    "best": "a detection goes to its most similar truth, and is a false alarm if that is taken",
+}
+AVERAGED = {
+    "101 points": "highest precision at 101 recalls or beyond",
+    "40 points": "highest precision at 40 recalls or beyond",
+    "11 points": "highest precision at 11 recalls or beyond",
+    "area": "area under the highest precision at each recall or beyond",
+    "linear": "precision between detections at 101 recalls",
+    "trapezoid": "trapezoids under the highest precision, and under a line from the last detection to (1, 0)",
+    "cut trapezoid": "trapezoids under the highest precision, up to the last detection",
+}
+
+
+@table_kinds.same_kind_as("truth")
+def protocols(
+    truth: Annotations | Table,
+    predictions: Annotations | Table,
+    similarity: str | Measure | None = None,
+    names: Sequence[str] | None = None,
+    *,
+    sigmas: Mapping[Any, float] | None = None,
+    distance: Measure | None = None,
+    unit: str | None = None,
+    tau: float | Sequence[float] | None = None,
+) -> pd.DataFrame:
+    """Computes the average precision of the same predictions by every protocol, and says what differs.
+
+    The pairs of similar objects are found once, so that all protocols cost little more than one.
+
+    Parameters
+    ----------
+    truth, predictions, similarity, sigmas, distance, unit, tau
+        As `average_precision` takes them. With `tau`, every protocol but nuScenes' matches within that distance.
+    names
+        The protocols to show; by default all that `average_precision` knows.
+
+    Returns
+    -------
+    A table with one row a protocol, in this order: `protocol`; `AP`, and of several thresholds `AP50` and `AP75`, null
+    where the protocol has none or does not apply; `n_truth` and `n_predicted`, how many count; `differs`, what the
+    protocol does otherwise than COCO's; and `provenance`, which official number `AP` is, or why there is none.
+
+    Raises
+    ------
+    InputError: as `average_precision` raises it where the tables are wrong whatever the protocol; of what a protocol
+        needs and the tables lack, the row of that protocol tells.
+    ValueError: an argument has a value that is not possible, or one of `names` is no protocol.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> truth = sf.read_objects("data/boxes/truth.parquet")
+    >>> table = sf.protocols(truth, sf.read_objects("data/boxes/v1.parquet"), names=["coco", "voc2007", "ultralytics"])
+    >>> table[["protocol", "AP", "AP50"]].round(3).values.tolist()
+    [['coco', 0.48, 0.639], ['voc2007', 0.634, nan], ['ultralytics', 0.483, 0.645]]
+    """
+    import pandas as pd
+
+    chosen = [protocol_of(name, {}, None if name == "nuscenes" else tau) for name in names or PROTOCOLS]
+    sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
+    checks.check_scores(sides[1].objects, provenance.source(sides[1].objects, "predictions"), "protocols")
+    rows, sharing = [], dict[bool, _Shared]()
+    for protocol in chosen:
+        row: dict[str, Any] = {"protocol": protocol.name, "differs": "; ".join(_differences(protocol))}
+        row["provenance"] = _does_not_apply(protocol, sides)
+        if row["provenance"] is None:
+            on_ground = protocol.unit is not None
+            if on_ground not in sharing:
+                options = options_of(protocol, similarity, sigmas, distance, unit)
+                sharing[on_ground] = _Shared(sides, rule_of(_loosest(protocol, chosen), options, sides))
+            row |= sharing[on_ground].numbers(protocol)
+        rows.append(row)
+    for shared in sharing.values():
+        for text in filter(None, [left_out.left_out(shared.aligned, shared.rule)]):
+            warnings.warn(f"protocols: {text}", stacklevel=table_kinds.CALLER)
+    columns = ["protocol", *SHOWN, "n_truth", "n_predicted", "differs", "provenance"]
+    texts = dict.fromkeys(("protocol", "differs", "provenance"), pandas_tables.TEXT)
+    counts = dict.fromkeys(("n_truth", "n_predicted"), "Int64")
+    return pd.DataFrame(rows, columns=columns).astype(texts | counts | dict.fromkeys(SHOWN, np.float64))
+
+
+class _Shared:
+    """What protocols that match by one rule share: the similar pairs, the sorted detections, and the matches."""
+
+    def __init__(self, sides: tuple[Annotations, Annotations], rule: Rule):
+        self.rule, self.aligned = rule, compared(rule, *sides).aligned
+        check_pose_scores(self.aligned.predictions.table, provenance.source(sides[1].objects, "predictions"))
+        is_crowd = crowds.marks(self.aligned.truth.table)[0]
+        is_crowd = np.zeros(len(self.aligned.truth.table), bool) if is_crowd is None else is_crowd
+        self._pairs = rule.pairs_of_precision(self.aligned, is_crowd, rule.tau or rule.threshold or 0.0)
+        self._detections = dict[Any, Detections]()
+        self._matches = dict[Any, Sequence[Pairs]]()
+
+    def numbers(self, protocol: Protocol) -> dict[str, Any]:
+        """The columns of the table that are numbers of a protocol, and its provenance."""
+        geometry = self.rule.geometry
+        protocol = protocol._replace(max_detections=entry_of(protocol.name, geometry).max_detections)
+        counting = tuple(getattr(protocol, name) for name in COUNTING)
+        if counting not in self._detections:
+            self._detections[counting] = sorted_detections(self.aligned, self.rule, protocol, near=self._pairs)
+        detections = self._detections[counting]
+        scope = area_scope(detections, "all", protocol)
+        matching = counting, *(getattr(protocol, name) for name in MATCHING), tuple(protocol.by_category.items())
+        if matching not in self._matches:
+            self._matches[matching] = matched_pairs(detections, scope, protocol)
+        pairs = self._matches[matching]
+        numbers = {name: number for name, number in numbers_of(protocol, geometry).items() if name in SHOWN}
+        averages = averages_of(detections, scope, pairs, asked_by(numbers, protocol))
+        values = computed(numbers, np.array(protocol.thresholds), {"all": averages}, None).combined
+        counts = {name: int(getattr(averages, name).sum()) for name in ("n_truth", "n_predicted")}
+        matched = Matched(detections, self.rule, protocol, numbers, {"all": scope}, {"all": pairs})
+        return values | counts | {"provenance": provenance_of(matched)}
+
+
+def _loosest(protocol: Protocol, chosen: Sequence[Protocol]) -> Protocol:
+    """The protocol with the loosest threshold of all that match as it does."""
+    alike = [one for one in chosen if one.unit == protocol.unit and one.by_distance == protocol.by_distance]
+    pick = max if protocol.by_distance else min
+    return protocol._replace(thresholds=(pick(one.loosest for one in alike),), by_category={})
+
+
+def _does_not_apply(protocol: Protocol, sides: tuple[Annotations, Annotations]) -> str | None:
+    """Why a protocol says nothing of these tables, or None."""
+    if protocol.unit is not None and any({"w", "joint", "mask", "angle", "ra"} & {*side.objects} for side in sides):
+        return f"{PROTOCOLS[protocol.name].rule} matches by distance on the ground, in metres"
+    try:
+        verified.check_needed(protocol, sides[0])
+    except InputError as error:
+        return "; ".join(error.problems)
+    return None
+
+
+def _differences(protocol: Protocol) -> list[str]:
+    """What a protocol does otherwise than COCO's; of COCO's what it does."""
+    coco = PROTOCOLS["coco"]._replace(assignment="best", max_detections=0, interpolation="area", thresholds=())
+    other = coco if protocol.name == "coco" else PROTOCOLS["coco"]
+    answer = []
+    if protocol.assignment != other.assignment:
+        answer.append(ASSIGNED[protocol.assignment])
+    if protocol.interpolation != other.interpolation:
+        answer.append(AVERAGED[protocol.interpolation])
+    if protocol.thresholds != other.thresholds or protocol.by_category:
+        answer.append(_thresholds(protocol))
+    if (protocol.max_detections, protocol.max_detections_of) != (other.max_detections, other.max_detections_of):
+        answer.append(most_text(protocol) or "all detections count")
+    if protocol.verified:
+        answer.append("only categories that were verified in a frame count there")
+    if protocol.groups:
+        answer.append("a group counts as one truth")
+    if protocol.parents:
+        answer.append("a truth also counts in the categories that its own is a kind of")
+    if protocol.min_recall:
+        answer.append(
+            f"recalls above {protocol.min_recall:g} and what of precision is above {protocol.min_precision:g}"
+        )
+    return answer
+
+
+def _thresholds(protocol: Protocol) -> str:
+    """The thresholds of a protocol in words."""
+    if protocol.by_distance:
+        word = "below" if protocol.is_strict else "up to"
+        return f"distances {word} {', '.join(f'{tau:g}' for tau in protocol.thresholds)} {protocol.unit or ''}".rstrip()
+    own = [f"{threshold:g} of {name}" for name, threshold in protocol.by_category.items()]
+    return f"similarity {thresholds_text(protocol.thresholds)}{''.join(f', {text}' for text in own)}"
