@@ -27,7 +27,7 @@ class How(NamedTuple):
     `options` are those of the rule, and `tracks` says whether identities count. `layout` is that of folders that have a
     file for each sequence, and `benchmark` the one whose rules apply to MOTChallenge's, None if it is not given.
     `frames` says which frames count, and `needed` what the command needs of wide tables. `masks` says that COCO's files
-    are read for their masks.
+    are read for their masks. `protocol` is that of average precision, None where none is asked for.
     """
 
     options: MatchOptions
@@ -37,6 +37,7 @@ class How(NamedTuple):
     frames: FrameRule
     needed: Needed
     masks: bool = False
+    protocol: str | None = None
 
     @property
     def told(self) -> str | Measure | None:
@@ -51,7 +52,7 @@ def with_how(given: Mapping[str, Any]) -> dict[str, Any]:
     the options do not fit each other or the truth.
     """
     rule = {name: given[name] for name in ("tau", "epsilon", "similarity", "threshold")}
-    apart = (*rule, "tracks", "benchmark", "labelled", "columns", "box_format", "masks")
+    apart = (*rule, "tracks", "benchmark", "labelled", "columns", "box_format", "masks", "protocol")
     others = {name: value for name, value in given.items() if name not in apart}
     tracks, benchmark, layout = given.get("tracks", False), given.get("benchmark"), None
     if not (given.get("dataset") and addresses.is_address(given["truth"])):  # such a dataset is evaluated where it is
@@ -80,7 +81,8 @@ def with_how(given: Mapping[str, Any]) -> dict[str, Any]:
     masks = given.get("masks", False)
     if masks and options.similarity not in (None, "iou", "boundary_iou"):
         raise WrongUsage("--masks: masks are compared by --similarity iou or boundary_iou; leave out one of them")
-    return others | {"how": How(options, tracks, layout, benchmark, frames, needed_columns(given), masks)}
+    needed, protocol = needed_columns(given), given.get("protocol")
+    return others | {"how": How(options, tracks, layout, benchmark, frames, needed, masks, protocol)}
 
 
 def _paths_of(given: Mapping[str, Any]) -> list[str | Path]:

@@ -111,7 +111,6 @@ PROTOCOL = _argument(
     "--protocol",
     "Whose rules average precision follows; coco by default",
     metavar="coco|voc2007|voc2010|lvis|ultralytics|ultralytics_cut|nuscenes|open_images|kitti",
-    default="coco",
 )
 _BY = "Slice by a column of the match table: its values, 2 to 1000 quantile bins, or edges (x:0,5,inf); A*B crosses"
 BY = _argument("--by", f"{_BY}; may be repeated", metavar="COLUMN[:BINS]", action="append", default=[])
@@ -174,6 +173,7 @@ COMPARE = Command(
         _given("submissions", f"Two or more {_FILES}", "SUBMISSION SUBMISSION...", nargs="+"),
         *RULE,
         _word("--metrics", "The metrics to compare, such as f1,recall or AP,AP50"),
+        PROTOCOL,
         _argument("--by", f"{_BY}; of tracks and poses by sequence", metavar="COLUMN[:BINS]"),
         EXCLUDE,
         JSON,
@@ -196,6 +196,7 @@ GATE = Command(
         _argument("--max", "The greatest value of a metric, such as mse=40; may be repeated", dest="most", **_CHECK),
         _argument("--margin", "How much worse than --baseline it may be, as f1=0.01; may be repeated", **_CHECK),
         _flag("--always-valid", "Hold --margin at every look", dest="always_valid"),
+        PROTOCOL,
         *RULE,
         EXCLUDE,
         JSON,

@@ -95,7 +95,7 @@ def ap(
     results: Submission,
     keypoints: bool,
     masks: bool,
-    protocol: str,
+    protocol: str | None,
     tau: list[float] | None,
     thresholds: Any,
     max_detections: int | None,
@@ -106,12 +106,11 @@ def ap(
 ) -> Answer:
     """The numbers of detections by the protocol of a benchmark."""
     from ..formats import read_categories
-    from ..scoring import PROTOCOLS, average_precision
+    from ..scoring import average_precision
 
     if keypoints and masks:
         raise WrongUsage("--keypoints and --masks: give one of them")
-    if protocol not in PROTOCOLS:
-        raise WrongUsage(f"--protocol: {protocol!r} is none of {', '.join(PROTOCOLS)}")
+    protocol = protocol or "coco"
     check_out(out, [truth, results.path])
     slices = slices_of(by)
     named = [name for columns in slices for name in columns]

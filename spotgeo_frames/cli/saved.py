@@ -66,8 +66,7 @@ class Saved(NamedTuple):
 class Given(NamedTuple):
     """The truth, the submissions by their names, how to evaluate them, and the sequences to leave out or None.
 
-    `of_precision` are the thresholds and the most detections of average precision, where a saved one has others than
-    the official ones.
+    `of_precision` are the arguments of average precision that a saved one was made with, or that are asked for.
     """
 
     truth: Annotations
@@ -92,8 +91,8 @@ def precision_among(metrics: Iterable[str], how: How) -> list[str]:
 def check_options(name: str, how: How, *, alone: bool) -> None:
     """Raises WrongUsage if the rule's options do not fit a number of average precision; `alone` if all are such."""
     options = how.options
-    if options.tau is not None or options.similarity not in (None, "iou", "oks"):
-        raise WrongUsage(f"{name}: average precision is by --similarity iou or oks; leave out --tau and others")
+    if options.similarity not in (None, "iou", "oks"):
+        raise WrongUsage(f"{name}: average precision is by --similarity iou or oks, or within --tau; leave out others")
     if alone and options.threshold is not None:
         raise WrongUsage(f"--threshold: {name} is over thresholds of its own; leave it out")
     if how.frames != "truth":
@@ -127,7 +126,15 @@ def read_given(
     of_path |= dict(zip(files, sides, strict=True))
     named = dict(zip(names, [of_path[path] for path in paths], strict=True))
     tables = [known, *(side for side in named.values() if isinstance(side, Annotations))]
-    return Given(known, named, how, names_to_exclude(exclude, tables), saved[0].protocol.arguments if saved else {})
+    return Given(
+        known, named, how, names_to_exclude(exclude, tables), saved[0].protocol.arguments if saved else _asked(how)
+    )
+
+
+def _asked(how: How) -> dict[str, Any]:
+    """The arguments of average precision that the options ask for."""
+    given = {"protocol": how.protocol, "tau": how.options.tau}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def is_of_precision(side: Annotations | Saved) -> TypeGuard[Saved]:
@@ -159,7 +166,12 @@ def _evaluated(given: Given, side: Annotations, of_precision: bool, identity: st
     """What a submission is evaluated to."""
     options, truth = given.how.options, given.truth
     if of_precision:
-        return average_precision(truth, side, options.similarity, sigmas=options.sigmas, **given.of_precision)
+        try:
+            return average_precision(truth, side, options.similarity, sigmas=options.sigmas, **given.of_precision)
+        except InputError:
+            raise
+        except ValueError as error:
+            raise WrongUsage(str(error)) from None
     return evaluated(truth, side, options, given.how.tracks, identity, given.how.frames)
 
 

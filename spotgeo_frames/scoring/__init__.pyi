@@ -7,6 +7,7 @@ from . import sequence_sums as sequence_sums
 from .ap.curves import Asked as Asked
 from .ap.curves import asked_by as asked_by
 from .ap.curves import averages_of as averages_of
+from .ap.curves import is_right as is_right
 from .ap.detections import Detections as Detections
 from .ap.detections import similar_of_any_category as similar_of_any_category
 from .ap.evaluate import Matched as Matched
@@ -22,6 +23,7 @@ from .ap.result import average_precision as average_precision
 from .ap.result import most_text as most_text
 from .ap.scopes import Scope as Scope
 from .ap.tables import match_tables as match_tables
+from .ap.tables import shares_row as shares_row
 from .flat_numbers import flat as flat
 from .match_sums import Groups as Groups
 from .own_metrics import metric as metric

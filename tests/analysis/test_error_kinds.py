@@ -44,12 +44,29 @@ def scene(name: str) -> pd.DataFrame:
 def test_kinds(name: str) -> None:
     diagnosed = sf.diagnose(scene(name))
     assert [None if pd.isna(kind) else kind for kind in diagnosed["kind"]] == SCENES[name][2]
-    assert diagnosed["pair_distance"].notna().tolist() == diagnosed["kind"].eq("mislocated").tolist()
+    has_other = diagnosed["kind"].isin(["mislocated", "taken", "duplicate"]).tolist()
+    assert diagnosed["pair_distance"].notna().tolist() == has_other
+    assert diagnosed["pair_object"].notna().tolist() == has_other
 
 
 def test_pair_distances() -> None:
     distances = sf.diagnose(scene("the nearest, and as many as possible"))["pair_distance"].tolist()
     assert distances == [12, 20, 20, 12]
+
+
+def test_the_other_side_is_named() -> None:
+    """Of two truths of other classes that a false alarm covers, the more similar one; by both kinds of matching."""
+    truth = pd.DataFrame({"sequence": 1, "frame": 1, "object": [7, 8, 9], "x": [0.0, 2.0, 50.0], "y": 0.0, "w": 10.0})
+    truth = truth.assign(h=10.0, category=["cat", "dog", "cat"])
+    claims = truth.iloc[[0, 2]].assign(object=["p", "q"], x=[0.5, 51.0], category=["cow", "cat"], score=[0.9, 0.8])
+    tables = [sf.diagnose(sf.match(truth, claims)), sf.diagnose(sf.average_precision(truth, claims))]
+    for table in tables:
+        rows = table[table["kind"] == "confused"]
+        alarm = rows[rows["outcome"] == "FP"].iloc[0]
+        assert (alarm["pair_object"], alarm["pair_category"]) == ("7", "cat")
+        assert alarm["pair_similarity"] == pytest.approx(9.5 / 10.5)
+        assert {*rows.loc[rows["outcome"] == "FN", "pair_category"].dropna()} == {"cow"}
+        assert table.loc[table["outcome"] == "TP", "pair_object"].isna().all()
 
 
 # Boxes by IoU from 0.5 on, by hand: (truths, predictions, the kinds of the rows in order), each (x, width, category).

@@ -21,6 +21,7 @@ from ...matching import Pairs, greedy
 from ...scoring import AveragePrecision, Matched, similar_of_any_category
 from ...support import InputError
 from ...tables import table_kinds
+from .detection_errors import check_by_similarity
 
 COLUMNS = ["truth_category", "predicted_category"]
 
@@ -98,6 +99,7 @@ def _checked(x: object, threshold: float, score_threshold: float | None) -> Matc
     """The matches of a result that has categories; raises as `confusion` does."""
     if not isinstance(x, AveragePrecision):
         raise InputError(f"confusion: x is a {type(x).__name__}; give what average_precision() returned")
+    check_by_similarity(x.matched, "confusion")
     if not x.matched.detections.has_categories:
         raise InputError("confusion: there are no categories; truth and predictions need a column category")
     if not isinstance(threshold, Real) or not 0 < threshold <= 1:

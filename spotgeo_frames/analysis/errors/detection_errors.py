@@ -20,8 +20,18 @@ import numpy as np
 import pandas as pd
 
 from ...matching import Pairs
-from ...scoring import AveragePrecision, Detections, Matched, match_tables, similar_of_any_category
+from ...scoring import (
+    AveragePrecision,
+    Detections,
+    Matched,
+    is_right,
+    match_tables,
+    shares_row,
+    similar_of_any_category,
+)
+from ...support import InputError
 from ...tables import checks, schema
+from .named_pairs import with_named_pairs
 
 KINDS = ["lost", "mislocated", "confused", "confused_and_mislocated", "duplicate", "background"]
 LOST, MISLOCATED, CONFUSED, CONFUSED_AND_MISLOCATED, DUPLICATE, BACKGROUND = range(len(KINDS))
@@ -52,25 +62,39 @@ class DetectionErrors(NamedTuple):
         -1 for all others, also for those that are ignored.
     stands_for
         The missed truth that a detection would find if it were mended, (D,); -1 if there is none.
+    means
+        The truth that makes a detection's kind, (D,); -1 for background and where nothing is wrong.
     similarity
-        How similar the truth is that makes a detection's kind, (D,); null for background and where nothing is wrong.
+        How similar that is, (D,); null where there is none.
     """
 
     finds: np.ndarray
     kind: np.ndarray
     truth_kind: np.ndarray
     stands_for: np.ndarray
+    means: np.ndarray
     similarity: np.ndarray
 
 
 def nearest_truths(matched: Matched, least: float = LEAST_SIMILARITY) -> tuple[Nearest, Nearest]:
-    """The most similar truth that counts of each detection's own category, and of all other categories."""
+    """The most similar truth that counts of each detection's own category, and of all other categories.
+
+    Raises InputError if pairs match by distance.
+    """
+    check_by_similarity(matched, "kinds of errors")
     detections = matched.detections
     pairs = similar_of_any_category(detections, matched.rule, least)
     pairs = pairs.take(matched.scopes["all"].counts[pairs.truth])
     same = detections.category[pairs.prediction] == detections.truth_category[pairs.truth]
     n_detections = len(detections.row)
     return _nearest(pairs.take(same), n_detections), _nearest(pairs.take(~same), n_detections)
+
+
+def check_by_similarity(matched: Matched, what: str) -> None:
+    """Raises InputError, which calls what is asked for, if the pairs of an average precision match by distance."""
+    if matched.rule.by_distance:
+        how = "match() at one tau, whose table diagnose() takes, tells them"
+        raise InputError(f"{what}: this average precision matches by distance, and they go by similarity; {how}")
 
 
 def _nearest(pairs: Pairs, n_detections: int) -> Nearest:
@@ -90,7 +114,7 @@ def errors_at(
     detections, scope, pairs = matched.detections, matched.scopes["all"], matched.pairs["all"][position]
     finds, is_wrong = np.full(len(detections.row), -1), scope.within.copy()
     is_wrong[pairs.prediction] = False
-    pairs = pairs.take(scope.counts[pairs.truth])
+    pairs = pairs.take(is_right(detections, scope, pairs))
     finds[pairs.prediction] = pairs.truth
     is_missed = scope.counts.copy()
     is_missed[pairs.truth] = False
@@ -105,7 +129,9 @@ def errors_at(
     kind = np.where(is_wrong, np.select([*by_kind.values()], [*by_kind], BACKGROUND), -1)
     of_same = np.isin(kind, [MISLOCATED, DUPLICATE])
     similarity = np.where(of_same, same.similarity, other.similarity)
-    similarity[np.isin(kind, [-1, BACKGROUND])] = np.nan
+    is_none = np.isin(kind, [-1, BACKGROUND])
+    similarity[is_none] = np.nan
+    means = np.where(is_none, -1, np.where(of_same, same.truth, other.truth))
 
     meant = np.where(kind == MISLOCATED, same.truth, np.where(kind == CONFUSED, other.truth, -1))
     meant[meant >= 0] = np.where(is_missed[meant[meant >= 0]], meant[meant >= 0], -1)
@@ -113,7 +139,7 @@ def errors_at(
     stands = stands_for >= 0
     truth_kind = np.where(is_missed, LOST, -1)
     truth_kind[stands_for[stands]] = kind[stands]
-    return DetectionErrors(finds, kind, truth_kind, stands_for, similarity)
+    return DetectionErrors(finds, kind, truth_kind, stands_for, means, similarity)
 
 
 def _standing(detections: Detections, meant: np.ndarray) -> np.ndarray:
@@ -133,6 +159,7 @@ def diagnosed(result: AveragePrecision, position: int, least: float) -> pd.DataF
     table = match_tables(matched, [matched.thresholds[position]])
     outcome = table["outcome"].array.codes
     kind, similarity = np.full(len(table), -1), np.full(len(table), np.nan)
+    other = np.full(len(table), -1)
 
     # Rows of truths, and those of detections without one, stand in the order of their sides.
     truth_rows, alarm_rows = (
@@ -144,16 +171,23 @@ def diagnosed(result: AveragePrecision, position: int, least: float) -> pd.DataF
     similarity[truth_rows[errors.stands_for[stands]]] = errors.similarity[stands]
     detections, pairs = matched.detections, matched.pairs["all"][position]
     has_row = np.ones(len(detections.row), bool)
-    has_row[pairs.prediction[~detections.is_crowd[pairs.truth]]] = False
+    has_row[pairs.prediction[shares_row(detections, matched.scopes["all"], pairs)]] = False
     alarms = np.flatnonzero(has_row)
     alarms = alarms[np.argsort(detections.row[alarms])]
     kind[alarm_rows], similarity[alarm_rows] = errors.kind[alarms], errors.similarity[alarms]
+    row_of_alarm = np.full(len(detections.row), -1)
+    row_of_alarm[alarms] = alarm_rows
+    other[truth_rows[errors.stands_for[stands]]] = row_of_alarm[stands]
+    means = errors.means[alarms]
+    other[alarm_rows[means >= 0]] = truth_rows[means[means >= 0]]
 
     possible = kinds_of(matched)
     codes = np.array([possible.index(name) if name in possible else -1 for name in KINDS] + [-1])  # the last for none
     table["kind"] = pd.Categorical.from_codes(codes[kind], dtype=pd.CategoricalDtype(possible))
     table["pair_similarity"] = similarity
-    table.attrs |= {"least_similarity": least}
+    notes = table.attrs
+    table = with_named_pairs(table, other)
+    table.attrs = notes | {"least_similarity": least}
     return checks.check_matches(table).reset_index(drop=True)
 
 

@@ -44,6 +44,7 @@ from ...scoring import AveragePrecision, row_counts, shown_position
 from ...support import InputError
 from ...tables import Table, checks, schema, sides_of, table_kinds
 from .detection_errors import LEAST_SIMILARITY, diagnosed
+from .named_pairs import with_named_pairs
 
 KINDS = [
     "taken",
@@ -72,11 +73,14 @@ class ErrorKinds(NamedTuple):
     """The kinds of the N rows of a match table.
 
     `kind` (N,) is a position in KINDS, or -1 for rows that are no errors. For each row of a mislocated pair, `partner`
-    (N,) is the other row of the pair, and `measure` (N,) that of the pair; for all others they are -1 and null.
+    (N,) is the other row of the pair; for all others it is -1. `other` (N,) is the row of the other side by which a row
+    has its kind: its partner, or the nearest row that it is confused with, or that another row has; -1 for none.
+    `measure` (N,) is that of the pair with it, null for none.
     """
 
     kind: np.ndarray
     partner: np.ndarray
+    other: np.ndarray
     measure: np.ndarray
 
 
@@ -117,11 +121,12 @@ def diagnose(
 
     Returns
     -------
-    DataFrame of the same kind, the match table with two more columns. `pair_distance` (in the unit of `distance`), or
-    `pair_similarity` after matching by similarity, is that of a mislocated miss and its false alarm, and null
-    elsewhere; of tables of `pose` it is `pair_head_sizes`, a distance in head sizes of the truth. `kind` is
-    categorical, null for true positives and empty frames. A pair is near if its distance is at most tau or 0.5 head
-    sizes, or its similarity at least the threshold. The kinds of misses are
+    DataFrame of the same kind, the match table with four more columns. `kind` is categorical, null for true positives
+    and empty frames. `pair_object` and `pair_category` name the object of the other side by which a row has its kind:
+    of a false alarm the truth, of a miss the prediction; null where there is none, as for `lost` and `background`.
+    `pair_distance` (in the unit of `distance`), or `pair_similarity` after matching by similarity, is how far or how
+    similar that is; of tables of `pose` it is `pair_head_sizes`, a distance in head sizes of the truth. A pair is near
+    if its distance is at most tau or 0.5 head sizes, or its similarity at least the threshold. The kinds of misses are
 
     taken: a prediction of the same category is near, but was matched with another truth.
     confused: a prediction of another category is near.
@@ -191,6 +196,7 @@ def diagnose(
     codes = np.array([possible.index(name) if name in possible else -1 for name in KINDS] + [-1])  # the last for none
     answer = table.assign(kind=pd.Categorical.from_codes(codes[kinds.kind], dtype=pd.CategoricalDtype(possible)))
     answer[f"pair_{rule.pair_measure}"] = kinds.measure
+    answer = with_named_pairs(answer, kinds.other)
     answer.attrs = table.attrs | notes
     return answer
 
@@ -222,15 +228,20 @@ def kinds_of_errors(table: pd.DataFrame, rule: Rule, farthest: float | None = No
     kind[truth_row[close & same & missed & ~false]] = TAKEN
     kind[predicted_row[close & same & false & ~missed]] = DUPLICATE
     kind[predicted_rows[(aligned.truth.counts == 0)[aligned.predictions.frame]]] = NO_TRUTH
-    partner, measure = np.full(len(table), -1), np.full(len(table), np.nan)
+    partner, other, measure = np.full(len(table), -1), np.full(len(table), -1), np.full(len(table), np.nan)
+    order = np.argsort(-rule.cost(near.measure), kind="stable")  # the nearest comes last, and stays
+    for of_kind, wanted in ((CONFUSED, ~same), (TAKEN, same), (DUPLICATE, same)):
+        for rows, others in ((truth_row, predicted_row), (predicted_row, truth_row)):
+            chosen = order[(close & wanted & (kind[rows] == of_kind))[order]]
+            other[rows[chosen]], measure[rows[chosen]] = others[chosen], near.measure[chosen]
     for wanted, of_pair in zip((same, ~same), PAIRED, strict=True):
         left = np.flatnonzero(wanted & (kind[truth_row] == LOST) & (kind[predicted_row] == BACKGROUND))
         paired = left[_paired(near.take(left), aligned, rule, farthest)]
         for rows, others in ((truth_row, predicted_row), (predicted_row, truth_row)):
             kind[rows[paired]] = of_pair
-            partner[rows[paired]] = others[paired]
+            partner[rows[paired]] = other[rows[paired]] = others[paired]
             measure[rows[paired]] = near.measure[paired]
-    return ErrorKinds(kind, partner, measure)
+    return ErrorKinds(kind, partner, other, measure)
 
 
 def possible_kinds(table: pd.DataFrame) -> list[str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from ...geometries import Geometry
+from ...geometries import BOXES, Geometry
 from ..registry import Metric, by_name, share_of
 from .interpolation import CURVES
 from .protocol_entries import AREAS, AREAS_UNDER, PROTOCOLS, THRESHOLDS, Protocol
@@ -98,7 +98,7 @@ def numbers_of(protocol: Protocol, geometry: Geometry) -> Numbers:
     follows, such as AR300.
     """
     if protocol.is_coco and protocol.areas == AREAS:
-        return _of_coco(OFFICIAL[geometry.official_numbers], protocol.max_detections)
+        return _told(_of_coco(OFFICIAL[geometry.official_numbers], protocol.max_detections), protocol)
     most, names = protocol.max_detections, OF_AREAS
     suffixes = {area: names.get(area, f"_{area}") for area in protocol.areas if area != "all"}
     answer = {"AP": Number("precision", limit=most)}
@@ -114,7 +114,14 @@ def numbers_of(protocol: Protocol, geometry: Geometry) -> Numbers:
     if protocol.by_distance and protocol.name != "nuscenes":
         answer["CPM"] = Number("sensitivity", limit=most)
         answer |= {f"sensitivity_{rate:g}": Number("sensitivity", limit=most, rate=rate) for rate in RATES}
-    return answer
+    return _told(answer, protocol)
+
+
+def _told(numbers: Numbers, protocol: Protocol) -> Numbers:
+    """The numbers without those that are called by a threshold, where categories have thresholds of their own."""
+    if not protocol.by_category:
+        return numbers
+    return {name: number for name, number in numbers.items() if number.threshold is None}
 
 
 def _of_coco(official: Numbers, most: int | None) -> Numbers:
@@ -249,5 +256,12 @@ def entries_of(numbers: Numbers, protocol: Protocol, thresholds: np.ndarray = TH
     return by_name(*(_metric(name, number, thresholds, protocol) for name, number in given.items()))
 
 
-# The entries of COCO's numbers; where boxes and poses share a name, the entry of boxes.
-AP_METRICS = entries_of(POSE_NUMBERS | BOX_NUMBERS, PROTOCOLS["coco"])
+def _every_metric() -> dict[str, Metric]:
+    """The entries of the numbers of all protocols; of those that share a name, the entry of COCO's for boxes."""
+    within = PROTOCOLS["coco"]._replace(by_distance=True, thresholds=(1.0,), areas={})
+    lvis, froc = (entries_of(numbers_of(one, BOXES), one) for one in (PROTOCOLS["lvis"], within))
+    froc = {name: entry._replace(formula=entry.formula.removesuffix(", within 1")) for name, entry in froc.items()}
+    return lvis | froc | entries_of(POSE_NUMBERS | BOX_NUMBERS, PROTOCOLS["coco"])
+
+
+AP_METRICS = _every_metric()

@@ -32,7 +32,7 @@ def provenance_of(matched: Matched) -> str:
         by = f"{rule.geometry.title or rule.name} of {rule.geometry.name}" if rule.is_official else rule.name
         deviations.insert(0, f"similarity is {by}")
     if protocol.by_distance and not (entry.by_distance and rule.name == "distance"):
-        deviations.insert(0, f"pairs match within a distance ({rule.unit or 'px'})")
+        deviations.insert(0, f"pairs that match within a distance ({rule.unit or 'px'})")
     if deviations:
         return f"{entry.rule} with {'; '.join(deviations)}: comparable with no leaderboard"
     kind = f"{IOU_TYPES[rule.geometry.name]} " if protocol.name in ("coco", "lvis") else ""
@@ -48,7 +48,7 @@ def _fields(protocol: Protocol, entry: Protocol) -> list[str]:
     """The fields of a protocol that are not those of its entry, as arguments."""
     given, answer = protocol.arguments, []
     for name in protocol.differs_from(entry):
-        if name in given:
+        if name in given and not (name == "areas" and protocol.by_distance):
             value = given[name]
             shown = [round(one, 12) for one in value] if isinstance(value, tuple) else value
             answer.append(f"{name}={shown}")

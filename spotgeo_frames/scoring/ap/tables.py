@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from .curves import Averages
+    from .detections import Detections
+    from .scopes import Scope
 
 # The columns of counts in `summary` and `categories`, which are of the area range "all".
 COUNTS = ("n_truth", "n_predicted")
@@ -119,7 +121,7 @@ def _match_table(matched: Matched, position: int) -> pd.DataFrame:
     of_prediction = np.empty(len(is_ignored), bool)
     of_prediction[detections.row] = is_ignored
     # A truth that several detections may have is a row of one; the others have rows of their own.
-    pairs = pairs.take(np.flatnonzero(_has_row(pairs, right, detections.is_crowd)))
+    pairs = pairs.take(np.flatnonzero(shares_row(detections, scope, pairs)))
     pairs = pairs._replace(prediction=detections.row[pairs.prediction])
     aligned = detections.aligned
     sides = [
@@ -137,9 +139,12 @@ def _match_table(matched: Matched, position: int) -> pd.DataFrame:
     return match_dataframe(Columns(columns | added, table.attrs).select(ordered))
 
 
-def _has_row(pairs: Pairs, right: np.ndarray, is_crowd: np.ndarray) -> np.ndarray:
-    """Marks the matched pairs that share a row: those of crowds only where they are right, and one of each truth."""
-    shares = right | ~is_crowd[pairs.truth]
+def shares_row(detections: Detections, scope: Scope, pairs: Pairs) -> np.ndarray:
+    """Marks the matched pairs that share a row of the match table.
+
+    A truth that several detections may have shares the row of one: a group that of the right one, other crowds none.
+    """
+    shares = is_right(detections, scope, pairs) | ~detections.is_crowd[pairs.truth]
     _, first = np.unique(pairs.truth, return_index=True)
     is_first = np.zeros(len(shares), bool)
     is_first[first] = True

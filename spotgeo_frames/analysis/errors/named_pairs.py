@@ -1,0 +1,34 @@
+"""Names the object of the other side by which a row of a diagnosed table has its kind."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from ...support import pandas_tables
+from ...tables import checks, schema
+
+
+def with_named_pairs(table: pd.DataFrame, other: np.ndarray) -> pd.DataFrame:
+    """A match table with `pair_object`, and `pair_category` where there are categories.
+
+    `other` (N,) is the row of the other side: of a false alarm that of a truth, of a miss that of a prediction; -1 for
+    none.
+    """
+    is_alarm = table["outcome"].array.codes == schema.FP
+    columns = {}
+    for name in ("object", "category"):
+        truth, predicted = (f"{prefix}{name}" for prefix in schema.SIDE_PREFIXES)
+        if truth in table and predicted in table:
+            columns[f"pair_{name}"] = _taken(table[truth], table[predicted], other, is_alarm)
+    return table.assign(**columns)
+
+
+def _taken(of_truth: pd.Series, of_predictions: pd.Series, other: np.ndarray, is_alarm: np.ndarray) -> pd.Series:
+    """The value of the other row of each row: the truth's of false alarms, the prediction's of all others."""
+    sides = [checks.decoded(side).reset_index(drop=True) for side in (of_truth, of_predictions)]
+    if sides[0].dtype != sides[1].dtype:
+        sides = [side.astype(pandas_tables.TEXT) for side in sides]
+    known, claimed = (side.reindex(other) for side in sides)
+    taken = known.where(pd.Series(is_alarm, known.index), claimed)
+    return pd.Series(taken.array, of_truth.index)
