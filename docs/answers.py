@@ -24,7 +24,7 @@ import pandas as pd
 
 PROJECT = Path(__file__).parent.parent
 DOCS = ["index", "start", "tables", "counts", "command_line", "formats", "yolo", "experiment_trackers"]
-DOCS += ["your_data", "geometries", "extending"]
+DOCS += ["your_data", "geometries", "extending", "protocols"]
 PAGES = [
     PROJECT / "README.md",
     *(PROJECT / "docs" / f"{name}.md" for name in DOCS),

@@ -3,60 +3,11 @@
 Nothing that does the work is imported here, so that the help is there at once and a command pays for no other.
 """
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
 
 from ..formats import BENCHMARKS
-from .option_values import count, number, numbers, thresholds
+from .option_kinds import Command, argument, count, flag, given, number, numbers, path, thresholds, word
 from .submissions import submission
-
-
-class Argument(NamedTuple):
-    """An argument, or an option if the name begins with --, and what else argparse's `add_argument` is told of it."""
-
-    name: str
-    help: str
-    details: Mapping[str, Any]
-
-
-class Command(NamedTuple):
-    """A command: the module of this room and the function in it that run it, its help, and its arguments.
-
-    The function takes each argument by its name without dashes, or by the argument's `dest`. The notes are a paragraph
-    of help that the list of commands leaves out.
-    """
-
-    module: str
-    function: str
-    help: str
-    arguments: tuple[Argument, ...]
-    notes: str = ""
-
-
-def _argument(name: str, help: str, **details: Any) -> Argument:
-    return Argument(name, help, details)
-
-
-def _flag(name: str, help: str, **details: Any) -> Argument:
-    """An option without a value."""
-    return _argument(name, help, action="store_true", **details)
-
-
-def _path(name: str, help: str, **details: Any) -> Argument:
-    """An option whose value is a path."""
-    return _argument(name, help, metavar="<path>", type=Path, **details)
-
-
-def _word(name: str, help: str, **details: Any) -> Argument:
-    """An option whose value is a text."""
-    return _argument(name, help, metavar="<str>", **details)
-
-
-def _given(name: str, help: str, metavar: str, **details: Any) -> Argument:
-    """A submission, or several."""
-    return _argument(name, f"{help}; {_NAMED}", metavar=metavar, type=submission, **details)
-
 
 _FILE = (
     "Competition JSON (.json, .gz, .zip), Parquet (file or folder), CSV, or a format that read() knows, such as CVAT"
@@ -64,65 +15,64 @@ _FILE = (
 _FOLDERS = "or folders of MOTChallenge or PoseTrack, which are evaluated as tracks and as poses"
 _FILES = f"files of any kind that score accepts, {_FOLDERS}"
 _FRAMES = "Parquet or CSV with the columns sequence and frame: lists all frames, also empty ones"
-TRUTH = _argument("truth", _FILE, metavar="TRUTH", type=Path)
-_NAMED = "NAME=PATH gives it another name than the file's"
-SUBMISSION = _given("submission", _FILE, "SUBMISSION")
-FRAMES = _path("--frames", _FRAMES)
+TRUTH = argument("truth", _FILE, metavar="TRUTH", type=Path)
+SUBMISSION = given("submission", _FILE, "SUBMISSION")
+FRAMES = path("--frames", _FRAMES)
 # These also accept a URI such as s3://bucket/folder, which a Path would damage.
-TRUTH_ADDRESS = _argument("truth", _FILE, metavar="TRUTH")
-FRAMES_ADDRESS = _word("--frames", _FRAMES)
+TRUTH_ADDRESS = argument("truth", _FILE, metavar="TRUTH")
+FRAMES_ADDRESS = word("--frames", _FRAMES)
 _MATCHING = (
-    _argument("--tau", "Largest distance of a true positive (px); 10 by default", metavar="<float>", type=number),
-    _argument(
+    argument("--tau", "Largest distance of a true positive (px); 10 by default", metavar="<float>", type=number),
+    argument(
         "--epsilon",
         "Distance up to which the error is 0 (px), below tau; 3 by default, 0 for a tau of 3 or less",
         metavar="<float>",
         type=number,
     ),
-    _argument(
+    argument(
         "--similarity",
         "Match by similarity; boxes use iou by default. With iou and oks, JSON is COCO's annotations and results",
         metavar="iou|oks|point|boundary_iou",
     ),
-    _argument(
+    argument(
         "--threshold",
         "Least similarity of a true positive; 0.5 by default",
         metavar="<float>",
         type=number,
     ),
-    _flag("--masks", "Read COCO's files for their masks, not boxes"),
-    _flag("--labelled", "Leave out predictions that lie in no frame of the truth"),
-    _word("--columns", "Which column of a table is which, such as frame=image_id,x=xmin; common names are found"),
-    _word(
+    flag("--masks", "Read COCO's files for their masks, not boxes"),
+    flag("--labelled", "Leave out predictions that lie in no frame of the truth"),
+    word("--columns", "Which column of a table is which, such as frame=image_id,x=xmin; common names are found"),
+    word(
         "--box-format",
         "How the columns that --columns names as x, y, w, h are meant: xywh, xyxy or cxcywh",
         dest="box_format",
     ),
 )
-_BENCHMARK = _word(
+_BENCHMARK = word(
     "--benchmark", f"The benchmark whose rules apply to MOTChallenge folders: {', '.join(BENCHMARKS)} [default: MOT17]"
 )
 RULE = (
     *_MATCHING,
-    _flag("--tracks", "Identities count: evaluate as track does, and joints as pose does"),
+    flag("--tracks", "Identities count: evaluate as track does, and joints as pose does"),
     _BENCHMARK,
 )
-PROTOCOL = _argument(
+PROTOCOL = argument(
     "--protocol",
     "Whose rules average precision follows; coco by default",
     metavar="coco|voc2007|voc2010|lvis|ultralytics|ultralytics_cut|nuscenes|open_images|kitti",
 )
 _BY = "Slice by a column of the match table: its values, 2 to 1000 quantile bins, or edges (x:0,5,inf); A*B crosses"
-BY = _argument("--by", f"{_BY}; may be repeated", metavar="COLUMN[:BINS]", action="append", default=[])
-EXCLUDE = _word("--exclude", "Sequences to leave out, such as 5,9-12; a warning names unknown ones", default="")
-JSON = _flag("--json", "Print JSON for programs", dest="as_json")
+BY = argument("--by", f"{_BY}; may be repeated", metavar="COLUMN[:BINS]", action="append", default=[])
+EXCLUDE = word("--exclude", "Sequences to leave out, such as 5,9-12; a warning names unknown ones", default="")
+JSON = flag("--json", "Print JSON for programs", dest="as_json")
 _OUT = "Folder for the tables behind the numbers, as Parquet, and for the JSON"
-OUT = _path("--out", _OUT)
+OUT = path("--out", _OUT)
 # Folders on any file system; a Path would damage a URI such as s3://bucket/folder.
-OUT_ADDRESS = _word("--out", _OUT)
+OUT_ADDRESS = word("--out", _OUT)
 DATASET = (
-    _flag("--dataset", "Evaluate Parquet of any size in parts, on all cores; rows may be in any order"),
-    _argument("--scheduler", "Evaluate a --dataset on the Dask cluster at this address", metavar="ADDRESS"),
+    flag("--dataset", "Evaluate Parquet of any size in parts, on all cores; rows may be in any order"),
+    argument("--scheduler", "Evaluate a --dataset on the Dask cluster at this address", metavar="ADDRESS"),
 )
 
 VALIDATE = Command(
@@ -131,8 +81,8 @@ VALIDATE = Command(
     "Lists every problem of a submission: types, bounds, counts, missing and extra frames.",
     (
         SUBMISSION,
-        _path("--truth", "The truth, whose frames the submission has to cover"),
-        _word("--sequences", "The sequences that the submission has to cover, such as 1-5120"),
+        path("--truth", "The truth, whose frames the submission has to cover"),
+        word("--sequences", "The sequences that the submission has to cover, such as 1-5120"),
     ),
 )
 
@@ -158,9 +108,9 @@ REPARTITION = Command(
     "repartition",
     "Writes a copy of a Parquet dataset that is sorted by sequence, which --dataset evaluates fastest.",
     (
-        _argument("dataset", "Parquet file, or a folder of them, in any order", metavar="DATASET"),
-        _argument("out", "A folder that does not exist yet", metavar="OUT"),
-        _argument("--scheduler", "Sort on the Dask cluster at this address", metavar="ADDRESS"),
+        argument("dataset", "Parquet file, or a folder of them, in any order", metavar="DATASET"),
+        argument("out", "A folder that does not exist yet", metavar="OUT"),
+        argument("--scheduler", "Sort on the Dask cluster at this address", metavar="ADDRESS"),
     ),
 )
 
@@ -170,11 +120,11 @@ COMPARE = Command(
     "Compares submissions: which is better, by how much, and whether the difference is more than chance.",
     (
         TRUTH,
-        _given("submissions", f"Two or more {_FILES}", "SUBMISSION SUBMISSION...", nargs="+"),
+        given("submissions", f"Two or more {_FILES}", "SUBMISSION SUBMISSION...", nargs="+"),
         *RULE,
-        _word("--metrics", "The metrics to compare, such as f1,recall or AP,AP50"),
+        word("--metrics", "The metrics to compare, such as f1,recall or AP,AP50"),
         PROTOCOL,
-        _argument("--by", f"{_BY}; of tracks and poses by sequence", metavar="COLUMN[:BINS]"),
+        argument("--by", f"{_BY}; of tracks and poses by sequence", metavar="COLUMN[:BINS]"),
         EXCLUDE,
         JSON,
         OUT,
@@ -187,15 +137,15 @@ GATE = Command(
     "gate",
     "Checks a submission against limits and a baseline; the exit status is 3 where a check is not passed.",
     (
-        _argument("truth", f"{_FILE}, {_FOLDERS}", metavar="TRUTH", type=Path),
-        _given("submission", f"{_FILE}, {_FOLDERS}", "SUBMISSION"),
-        _argument("--baseline", "The submission that --margin compares with", metavar="SUBMISSION", type=submission),
-        _argument(
+        argument("truth", f"{_FILE}, {_FOLDERS}", metavar="TRUTH", type=Path),
+        given("submission", f"{_FILE}, {_FOLDERS}", "SUBMISSION"),
+        argument("--baseline", "The submission that --margin compares with", metavar="SUBMISSION", type=submission),
+        argument(
             "--min", "The least value of a metric, such as f1=0.9 or AP=0.4; may be repeated", dest="least", **_CHECK
         ),
-        _argument("--max", "The greatest value of a metric, such as mse=40; may be repeated", dest="most", **_CHECK),
-        _argument("--margin", "How much worse than --baseline it may be, as f1=0.01; may be repeated", **_CHECK),
-        _flag("--always-valid", "Hold --margin at every look", dest="always_valid"),
+        argument("--max", "The greatest value of a metric, such as mse=40; may be repeated", dest="most", **_CHECK),
+        argument("--margin", "How much worse than --baseline it may be, as f1=0.01; may be repeated", **_CHECK),
+        flag("--always-valid", "Hold --margin at every look", dest="always_valid"),
         PROTOCOL,
         *RULE,
         EXCLUDE,
@@ -214,18 +164,18 @@ REPORT = Command(
     "Writes an HTML page to send to people: metrics, suspected mistakes, kinds of error, slices, and the frames.",
     (
         TRUTH,
-        _given("submissions", f"One or more {_FILES}", "SUBMISSION...", nargs="+"),
-        _path("--out", "The page to write, such as report.html", required=True),
+        given("submissions", f"One or more {_FILES}", "SUBMISSION...", nargs="+"),
+        path("--out", "The page to write, such as report.html", required=True),
         BY,
         *RULE,
         EXCLUDE,
         FRAMES,
-        _path(
+        path(
             "--images",
             "Folder of pictures to draw behind the frames: SEQUENCE/FRAME.png or .jpg, SEQUENCE/img1/000001.jpg, or as "
             "a column file_name says",
         ),
-        _path("--tables", "Folder for the tables behind the page, as Parquet"),
+        path("--tables", "Folder for the tables behind the page, as Parquet"),
     ),
 )
 
@@ -260,29 +210,29 @@ AP = Command(
     "ap",
     "Scores detections by average precision (AP): COCO's, or by the protocol of another benchmark.",
     (
-        _argument(
+        argument(
             "truth",
             "COCO's annotations (.json, .gz, .zip), or objects of any kind that score accepts",
             metavar="TRUTH",
             type=Path,
         ),
-        _argument("results", "COCO's results, or objects with a score", metavar="RESULTS", type=submission),
-        _flag("--keypoints", "Poses by OKS instead of boxes by IoU"),
-        _flag("--masks", "Masks by IoU instead of boxes"),
+        argument("results", "COCO's results, or objects with a score", metavar="RESULTS", type=submission),
+        flag("--keypoints", "Poses by OKS instead of boxes by IoU"),
+        flag("--masks", "Masks by IoU instead of boxes"),
         PROTOCOL,
-        _argument(
+        argument(
             "--tau",
             "Match within this distance, or these, such as 0.5,1,2,4; points need it",
             metavar="<float>[,...]",
             type=numbers,
         ),
-        _argument(
+        argument(
             "--thresholds",
             "Other similarities than the protocol's, such as 0.5,0.75, or by class, such as car=0.7,0.5",
             metavar="<float>[,...]",
             type=thresholds,
         ),
-        _argument(
+        argument(
             "--max-detections",
             "The most detections of an image and class that count; 100 by default, 20 of poses",
             dest="max_detections",
@@ -291,7 +241,7 @@ AP = Command(
         ),
         BY,
         FRAMES,
-        _path("--categories", "Parquet or CSV with the column category, and frequency (r, c, f) or parent"),
+        path("--categories", "Parquet or CSV with the column category, and frequency (r, c, f) or parent"),
         JSON,
         OUT,
     ),
@@ -307,17 +257,17 @@ TRACK = Command(
     "Scores the tracks of tables or MOTChallenge folders by HOTA, CLEAR (MOTA) and Identity (IDF1), by sequence and "
     "combined.",
     (
-        _argument(
+        argument(
             "truth",
             "MOTChallenge folder of SEQUENCE/gt/gt.txt (and seqinfo.ini) or of SEQUENCE.txt, or a .zip of the latter; "
             "or a file of objects that score accepts",
             metavar="TRUTH",
         ),
-        _given("tracker", "The tracker's folder of SEQUENCE.txt, a .zip of one, or its file", "TRACKER"),
+        given("tracker", "The tracker's folder of SEQUENCE.txt, a .zip of one, or its file", "TRACKER"),
         *_MATCHING,
-        _argument("--tracks", "Identities count; they always do here", action="store_true", default=True),
+        argument("--tracks", "Identities count; they always do here", action="store_true", default=True),
         _BENCHMARK,
-        _word(
+        word(
             "--identity",
             "The column that names an object through its sequence [default: %(default)s]",
             default="object",
@@ -337,14 +287,14 @@ POSE = Command(
     "pose",
     "Scores the poses of a PoseTrack folder joint by joint, by keypoint HOTA and by poseval's MOTA and AP.",
     (
-        _argument("truth", "Folder of SEQUENCE.json (PoseTrack), or a .zip of one", metavar="TRUTH_DIR", type=Path),
-        _argument(
+        argument("truth", "Folder of SEQUENCE.json (PoseTrack), or a .zip of one", metavar="TRUTH_DIR", type=Path),
+        argument(
             "predictions",
             "Folder of SEQUENCE.json by the tracker, or a .zip of one",
             metavar="PREDICTION_DIR",
             type=submission,
         ),
-        _flag("--json", "Print JSON for programs, with joints in the names and order of each kit", dest="as_json"),
+        flag("--json", "Print JSON for programs, with joints in the names and order of each kit", dest="as_json"),
         OUT,
     ),
 )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from ..support import without_secrets
-from .commands import Argument, Command
+from .option_kinds import Argument, Command
 from .printing import WrongUsage, one_line, tell
 
 PROGRAM = "spotgeo-frames"

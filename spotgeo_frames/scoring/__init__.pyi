@@ -16,7 +16,6 @@ from .ap.numbers import AP_METRICS as AP_METRICS
 from .ap.numbers import DEFAULT as DEFAULT
 from .ap.numbers import Number as Number
 from .ap.numbers import shown_position as shown_position
-from .ap.protocol_entries import PROTOCOLS as PROTOCOLS
 from .ap.protocol_table import protocols as protocols
 from .ap.result import AveragePrecision as AveragePrecision
 from .ap.result import average_precision as average_precision

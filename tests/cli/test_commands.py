@@ -230,7 +230,7 @@ def test_the_help_loads_nothing_that_does_the_work(command: list[str]) -> None:
     loaded = loaded_by(*command, "--help")
     assert loaded & {"numpy", "pandas", "pyarrow", "scipy", "msgspec", "tqdm", "difflib"} == set()
     assert {name for name in loaded if name.startswith("spotgeo_frames.cli.")} == {
-        f"spotgeo_frames.cli.{name}" for name in ("app", "commands", "printing", "submissions", "usage")
+        f"spotgeo_frames.cli.{name}" for name in ("app", "commands", "option_kinds", "printing", "submissions", "usage")
     }
 
 
@@ -240,7 +240,7 @@ def test_a_command_takes_the_arguments_that_its_help_lists(name: str) -> None:
     taken = {*inspect.signature(getattr(module, name)).parameters}
     if "how" in taken:  # what the options of the rule are collected to
         rule = {"tau", "epsilon", "similarity", "threshold", "labelled", "tracks", "benchmark", "columns", "box_format"}
-        rule |= {"masks"}
+        rule |= {"masks"} | ({"protocol"} if name in ("compare", "gate") else set())
         taken = taken - {"how"} | (rule - {"benchmark", "tracks"} if name == "score" else rule)
     if any(argument.name == "--json" for argument in COMMANDS[name].arguments):  # each answers in both ways
         taken |= {"as_json"}

@@ -193,7 +193,7 @@ def test_what_a_folder_counts_others_count_too(coco: Path, tmp_path: Path) -> No
     [problem] = complaints(refused_here("compare", truth, tmp_path / "few", tmp_path / "all"))
     assert_places(
         [problem],
-        (f"{tmp_path / 'all'}: was evaluated by average precision by iou, protocol coco", "give the same rule"),
+        (f"{tmp_path / 'all'}: was evaluated by average precision by iou, protocol coco, mean", "give the same rule"),
     )
     assert refused_here("report", truth, tmp_path / "few", "--out", tmp_path / "r.html")
     assert "AP75" in refused_here("gate", truth, tmp_path / "few", "--min", "AP75=0.1", status=2)[-1]
@@ -214,7 +214,7 @@ def test_average_precision_of_poses(tmp_path: Path) -> None:
 def test_wrong_words_for_average_precision(coco: Path) -> None:
     pair = ["gate", coco / "annotations.json", coco / "fast.json"]
     for options, names in [
-        (["--min", "AP=0.1", "--tau", "5"], ("AP", "--tau")),
+        (["--min", "AP=0.1", "--protocol", "voc"], ("protocol", "voc2007")),
         (["--margin", "AP50=0.1", "--baseline", pair[2], "--similarity", "point"], ("AP50", "--similarity")),
         (["--min", "AP60=0.1", "--similarity", "iou"], ("--min", "AP60", "AP50")),
         (["--min", "AP=0.1", "--threshold", "0.7"], ("--threshold", "AP")),

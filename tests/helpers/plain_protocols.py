@@ -218,3 +218,36 @@ def sensitivities(truth: Rows, found: Rows, tau: float, n_frames: int) -> list[f
             n_right += mark
         answer.append(n_right / len(truth))
     return answer
+
+
+def lvis(truth: pd.DataFrame, found: pd.DataFrame, lists: dict[str, list[list[str]]]) -> dict[Any, float]:
+    """Of one sequence whose frames are numbered from 1; `lists` are the columns of frames."""
+    place = found.assign(place=range(len(found))).sort_values(
+        ["frame", "score", "place"], ascending=[True, False, True]
+    )
+    found = found.loc[place[place.groupby("frame").cumcount() < 300].index].sort_index()
+    positive = {*zip(truth["frame"], truth["category"], strict=True)}
+    negative, partly = (
+        {(frame, name) for frame, names in enumerate(lists[column], 1) for name in names}
+        for column in ("negative_categories", "not_exhaustive_categories")
+    )
+    keys = [*zip(found["frame"], found["category"], strict=True)]
+    found = found[[key in positive | negative for key in keys]]
+
+    def of_one(known: Rows, claims: Rows) -> float:
+        averages = []
+        for threshold in TEN:
+            marks = free_marks(known, claims, threshold)
+            order = surest_first(claims)
+            excused = [(row["frame"], row["category"]) in partly for row in order]
+            left = [mark for mark, is_excused in zip(marks, excused, strict=True) if mark[1] or not is_excused]
+            averages.append(coco_average(*curve(left, len(known))) if left else 0.0)
+        return float(np.mean(averages))
+
+    return by_category(truth, found, of_one)
+
+
+def coco_average(recall: np.ndarray, precision: np.ndarray) -> float:
+    highest = np.maximum.accumulate(precision[::-1])[::-1]
+    at = np.searchsorted(recall, np.linspace(0, 1, 101), side="left")
+    return float(np.mean(np.append(highest, 0.0)[at]))

@@ -10,7 +10,7 @@ import pytest
 import spotgeo_frames as sf
 from helpers import plain_protocols
 from helpers.plain_protocols import by_category
-from helpers.problems import refused
+from helpers.problems import refused, warned
 
 SEEDS = range(6)
 
@@ -199,3 +199,69 @@ def test_what_cannot_be_asked_for(arguments: dict[str, Any], text: str) -> None:
     truth, found = scenes(0)
     with pytest.raises(ValueError, match="(?s)" + text.replace("(", r"\(")):
         sf.average_precision(truth, found, **arguments)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_lvis(seed: int) -> None:
+    """Categories that are not verified in a frame are left out; of those not exhaustive, only what is right counts."""
+    truth, found = scenes(seed, 40)
+    truth = truth.drop(columns=["ignore", "crowd"]).assign(area=truth["w"] * truth["h"])
+    random = np.random.default_rng(seed)
+    found = pd.concat([found] * 12, ignore_index=True)  # floods of more than 300 in a frame
+    found = found.assign(object=np.arange(len(found)), score=random.integers(1, 99, len(found)) / 99)
+    found = found.sort_values("frame", kind="stable", ignore_index=True)
+    found.loc[random.random(len(found)) < 0.3, "frame"] = 7
+    found = found.sort_values("frame", kind="stable", ignore_index=True)
+    names = ["car", "cyclist", "van"]
+    frames = pd.DataFrame({"sequence": 1, "frame": range(1, 41)})
+    lists = {
+        name: [[one for one in names if random.random() < share] for _ in range(40)]
+        for name, share in (("negative_categories", 0.5), ("not_exhaustive_categories", 0.2))
+    }
+    categories = pd.DataFrame({"category": names, "frequency": ["r", "c", "f"]})
+    known = sf.Annotations(truth, frames.assign(**lists), None, categories)
+    with warned(("average_precision", "with the highest scores of a frame")):
+        result = sf.average_precision(known, found, protocol="lvis")
+    wanted = plain_protocols.lvis(truth, found, lists)
+    assert aps(result) == pytest.approx(wanted, abs=1e-12)
+    row = result.summary.iloc[0]
+    assert [row[f"AP{one}"] for one in "rcf"] == pytest.approx(
+        [wanted.get(name, np.nan) for name in names], nan_ok=True
+    )
+    assert row["AP"] == pytest.approx(np.mean([*wanted.values()]), abs=1e-12)
+
+
+@pytest.mark.parametrize("protocol", ["coco", "voc2007", "voc2010", "ultralytics", "kitti", "nuscenes"])
+def test_a_category_without_truths_is_null_by_any_protocol(protocol: str) -> None:
+    truth, found = scenes(2)
+    truth = truth[truth["category"] != "van"].drop(columns=["ignore", "crowd"])
+    with warned(("average_precision: 1 category has no truths", "van")):
+        result = sf.average_precision(truth, found[found["frame"].isin(truth["frame"])], protocol=protocol)
+    rows = result.categories.set_index("category")["AP"]
+    assert np.isnan(rows["van"])
+    assert result.summary["AP"].iloc[0] == pytest.approx(rows.drop("van").mean())
+
+
+def test_protocols_are_those_of_average_precision() -> None:
+    truth, found = scenes(4)
+    frames = pd.DataFrame({"sequence": 1, "frame": range(1, 13)})
+    lists = {name: [["car"]] * 12 for name in ("negative_categories", "not_exhaustive_categories")}
+    categories = pd.DataFrame({"category": ["car", "cyclist"], "frequency": ["r", "f"], "parent": [None, "van"]})
+    known = sf.Annotations(truth, frames.assign(**lists), None, categories)
+    table = sf.protocols(known, found)
+    for row in table.to_dict("records"):
+        if row["protocol"] == "nuscenes":
+            assert "metres" in row["provenance"]
+            assert np.isnan(row["AP"])
+            continue
+        result = sf.average_precision(known, found, protocol=row["protocol"])
+        for name in ("AP", "AP50", "AP75"):
+            wanted = result.summary[name].iloc[0] if name in result.summary else np.nan
+            assert row[name] == pytest.approx(wanted, nan_ok=True, abs=0)
+        assert row["provenance"] == result.provenance
+        assert (row["n_truth"], row["n_predicted"]) == tuple(result.summary[["n_truth", "n_predicted"]].iloc[0])
+    bare = sf.protocols(truth, found, names=["lvis", "voc2010"])
+    assert "negative_categories" in bare["provenance"][0]
+    assert bare["AP"].notna().tolist() == [False, True]
+    with pytest.raises(ValueError, match="protocol is 'voc'"):
+        sf.protocols(truth, found, names=["voc"])

@@ -89,7 +89,7 @@ def protocols(
     >>> truth = sf.read_objects("data/boxes/truth.parquet")
     >>> table = sf.protocols(truth, sf.read_objects("data/boxes/v1.parquet"), names=["coco", "voc2007", "ultralytics"])
     >>> table[["protocol", "AP", "AP50"]].round(3).values.tolist()
-    [['coco', 0.48, 0.639], ['voc2007', 0.634, nan], ['ultralytics', 0.483, 0.645]]
+    [['coco', 0.48, 0.639], ['voc2007', 0.621, nan], ['ultralytics', 0.594, 0.765]]
     """
     import pandas as pd
 
