@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from ..scoring import official
 from ..support import addresses, bins_as_text, plain_value
 from ..tables import Columns, columns_of
 from .printing import one_line
@@ -59,6 +60,7 @@ def summary_json(summary: pd.DataFrame | Columns, by_slice: Mapping[tuple[str, .
         return [_with_loss(row) | rule for row in plain_rows(table)]
 
     [answer] = records(summary)
+    answer["provenance"] = official.of_matches(summary.attrs)
     if by_slice:
         answer["by"] = {
             "*".join(columns): [_with_value(row, columns) for row in records(bins_as_text(table))]

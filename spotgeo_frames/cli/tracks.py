@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..formats import known_format, read_motchallenge, read_numbered, read_side_columns, read_sides
 from ..geometries import JOINTS
 from ..matching import alignment, left_out
+from ..scoring import official
 from ..support import addresses, plain_value, reading
 from ..tables import Columns, columns_of, dataframe_of
 from ..tracking import TRACK_METRICS, counted_in_tracks, evaluate_tracks, rule_of_tracks, track_tables
@@ -147,7 +148,8 @@ def _saved(truth: Path, tracker: Path, how: How, identity: str, benchmark: str |
 def _answer(found: Found) -> str:
     """Formats the numbers of all sequences combined and of each as JSON."""
     *by_sequence, combined = plain_rows(found.numbers.select(list(TRACK_METRICS)))
-    return formatted({"combined": combined, "sequences": dict(zip(found.sequences, by_sequence, strict=True))})
+    sequences = dict(zip(found.sequences, by_sequence, strict=True))
+    return formatted({"combined": combined, "sequences": sequences, "provenance": official.of_tracks(found.notes)})
 
 
 def pose(truth: Path, predictions: Submission, out: Path | None) -> Answer:
@@ -173,9 +175,9 @@ def _of_joints(combined: "pd.DataFrame") -> str:
 
     of_joint = combined.set_index("joint")
     kits = {"keypoint_hota": (HOTA_JOINTS, HOTA_NUMBERS), "poseval": (POSEVAL_JOINTS, POSEVAL_NUMBERS)}
-    answer = {}
+    answer: dict[str, Any] = {}
     for kit, (joints, metrics) in kits.items():
         rows = of_joint.reindex(pd.Index([*joints.values(), None], dtype=of_joint.index.dtype))
         values = {name: [plain_value(value) for value in rows[name]] for name in metrics}
         answer[kit] = {"joints": [*joints, "total"], **values}
-    return formatted(answer)
+    return formatted(answer | {"provenance": official.of_poses(combined.attrs)})

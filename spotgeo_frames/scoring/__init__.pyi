@@ -1,4 +1,5 @@
 from . import match_sums as match_sums
+from . import official as official
 from . import one_sided as one_sided
 from . import own_metrics as own_metrics
 from . import registry as registry

@@ -103,6 +103,14 @@ def _polars_as_arrow(table: Any, name: str) -> pa.Table:
     return pa.table(columns)
 
 
+def notes_of(table: Any) -> dict[Any, Any]:
+    """The notes of a table: the `attrs` of pandas, or those in the metadata of pyarrow; polars keeps none."""
+    if isinstance(table, pd.DataFrame):
+        return dict(table.attrs)
+    schema = getattr(table, "schema", None)
+    return _notes(getattr(schema, "metadata", None))
+
+
 def _notes(metadata: Mapping[bytes, bytes] | None) -> dict[Any, Any]:
     """The notes (`attrs`) in the metadata of a pyarrow Table; none where they cannot be read.
 

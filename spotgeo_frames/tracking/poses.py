@@ -33,12 +33,13 @@ from ..matching import (
     left_out,
     match_options,
 )
-from ..scoring import Evaluable, sequence_sums
+from ..scoring import Evaluable, official, sequence_sums
 from ..support import InputError, pandas_tables, work
 from ..tables import (
     Annotations,
     Columns,
     Table,
+    arrow,
     as_annotations,
     as_numbers,
     checks,
@@ -92,6 +93,11 @@ class PoseResult(NamedTuple):
     matches: pd.DataFrame
     sums: pd.DataFrame
 
+    @property
+    def provenance(self) -> str:
+        """Which official numbers these are, or what keeps them from being official."""
+        return official.of_poses(arrow.notes_of(self.summary))
+
     def __repr__(self) -> str:
         return pandas_tables.result_as_text(self, self._headline())
 
@@ -99,7 +105,8 @@ class PoseResult(NamedTuple):
         return pandas_tables.result_as_html(self, self._headline())
 
     def _headline(self) -> list[str]:
-        return pandas_tables.headline(self.summary, ["HOTA", "mota", "ap"], null=["sequence", "joint"])
+        numbers = pandas_tables.headline(self.summary, ["HOTA", "mota", "ap"], null=["sequence", "joint"])
+        return [*numbers, *official.lines(self.provenance)]
 
 
 class EvaluatedPoses(NamedTuple):

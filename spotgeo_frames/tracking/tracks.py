@@ -39,7 +39,7 @@ from ..matching import (
     track_options,
     track_rule,
 )
-from ..scoring import Evaluable, Sums, sequence_sums
+from ..scoring import Evaluable, Sums, official, sequence_sums
 from ..support import InputError, memory, work
 from ..tables import Annotations, SideColumns, Table, as_side_columns, messages, provenance, table_kinds
 from .identities import Tracks, counted_in_tracks, identify
@@ -99,6 +99,13 @@ class TrackResult(NamedTuple):
     predicted_objects: pd.DataFrame
     sums: pd.DataFrame
 
+    @property
+    def provenance(self) -> str:
+        """Which official numbers these are, or what keeps them from being official."""
+        from ..tables import arrow  # imported here, because it needs pandas
+
+        return official.of_tracks(arrow.notes_of(self.summary))
+
     def __repr__(self) -> str:
         from ..support import pandas_tables
 
@@ -112,9 +119,8 @@ class TrackResult(NamedTuple):
     def _headline(self) -> list[str]:
         from ..support import pandas_tables
 
-        return pandas_tables.headline(
-            self.summary, ["average", *headlines([TRACK_METRICS])], null=["sequence", "category"]
-        )
+        names, null = ["average", *headlines([TRACK_METRICS])], ["sequence", "category"]
+        return [*pandas_tables.headline(self.summary, names, null=null), *official.lines(self.provenance)]
 
 
 @sequence_sums.evaluable.register(TrackResult)

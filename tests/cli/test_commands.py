@@ -30,6 +30,7 @@ from spotgeo_frames.support.pandas_tables import with_text
 
 KEYS = [*summary_columns(by_similarity=False), "tau", "epsilon"]
 KEYS.insert(KEYS.index("f1") + 1, "one_minus_f1")
+KEYS.append("provenance")
 
 
 def answer(*arguments: object) -> dict[str, Any]:
@@ -55,6 +56,8 @@ def test_score_as_json(sample: Path) -> None:
     matches = sf.match(sf.read_spotgeo(sample / "truth.json"), sf.read_spotgeo(sample / "eager.json"))
     [expected] = sf.summarize(matches).to_dict("records")
     assert list(got) == KEYS
+    said = got.pop("provenance")
+    assert said.startswith("f1 and kelvins_mse as the spotGEO challenge's server computes them, mse as")
     assert got == pytest.approx(expected | loss(expected) | {"tau": 10, "epsilon": 3})
     assert all(isinstance(got[name], int) for name in ("tp", "fn", "fp", "n_sequences", "n_frames", "n_truth"))
 
@@ -81,7 +84,7 @@ def test_score_by_slices(sample: Path) -> None:
     )
     assert list(got["by"]) == ["truth_brightness", "frame_n_truth", "frame_sky"]
     by_brightness = got["by"]["truth_brightness"]
-    assert [list(row) for row in by_brightness] == [["value", *KEYS]] * 4
+    assert [list(row) for row in by_brightness] == [["value", *KEYS[:-1]]] * 4
     assert all(row["precision"] is None and row["fp"] is None for row in by_brightness)
     assert sum(row["tp"] for row in by_brightness) == got["tp"]
     assert [row["value"] for row in got["by"]["frame_n_truth"]] == [0, 1, 2, 3, 4, 5]
@@ -95,6 +98,7 @@ def test_score_with_other_thresholds_and_without_some_sequences(sample: Path) ->
         *("score", sample / "truth.json", sample / "eager.json", "--tau", 5, "--epsilon", 0, "--exclude", "5,9-12")
     )
     [expected] = sf.summarize(sf.match(*sides, tau=5, epsilon=0), exclude=[5, 9, 10, 11, 12]).to_dict("records")
+    assert got.pop("provenance").startswith("the spotGEO challenge's rule with tau=5; epsilon=0: comparable with no")
     assert got == pytest.approx(expected | loss(expected) | {"tau": 5, "epsilon": 0})
 
 
@@ -153,7 +157,9 @@ def test_datasets_at_addresses(sample: Path, tmp_path: Path) -> None:
     got = answer("score", truth, out.as_uri(), *dataset)
     assert json.loads((tmp_path / "run" / "score.json").read_text()) == got
     files = sample / "truth.parquet", sample / "eager.parquet", "--frames", sample / "frames.parquet"
-    assert got == pytest.approx(answer("score", *files), rel=1e-12)  # errors are added in another order
+    wanted = answer("score", *files)
+    assert got.pop("provenance") == wanted.pop("provenance")
+    assert got == pytest.approx(wanted, rel=1e-12)  # errors are added in another order
 
 
 def test_score_for_people(sample: Path) -> None:
@@ -601,7 +607,8 @@ TRACK_KEYS += ["IDSW", "Frag", "MT", "PT", "ML", "TP", "FN", "FP", "IDF1", "IDP"
 
 def test_track_as_json(tracks: Path) -> None:
     got = answer("track", tracks / "truth", tracks / "tracker")
-    assert list(got) == ["combined", "sequences"]
+    assert list(got) == ["combined", "sequences", "provenance"]
+    assert got["provenance"] == "HOTA, CLEAR and Identity as trackeval 1.3.0 computes them"
     assert list(got["sequences"]) == ["crossing", "plaza"]
     summary = sf.track(*sf.read_motchallenge(tracks / "truth", tracks / "tracker")).summary.to_dict("records")
     for row, numbers in zip(summary, [*got["sequences"].values(), got["combined"]], strict=True):
@@ -670,8 +677,9 @@ def test_pose_as_json(poses: Path) -> None:
     got = answer("pose", poses / "truth", poses / "tracker")
     summary = sf.pose(*sf.read_posetrack(poses / "truth", poses / "tracker")).summary
     combined = summary[summary["sequence"].isna()].set_index("joint")
-    assert list(got) == ["keypoint_hota", "poseval"]
-    hota, poseval = got.values()
+    assert list(got) == ["keypoint_hota", "poseval", "provenance"]
+    hota, poseval, said = got.values()
+    assert said == "keypoint HOTA as the PoseTrack21 kit computes it, MOTA and AP as poseval computes them"
     assert list(hota) == ["joints", "HOTA", "DetA", "AssA", "DetRe", "DetPr", "AssRe", "AssPr", "LocA"]
     assert hota["joints"] == [
         *["Nose", "Neck", "Head", "LS", "RS", "LE", "RE", "LW", "RW", "LH", "RH", "LK", "RK", "LA", "RA"],

@@ -184,6 +184,26 @@ def test_metric_by_slice_of_average_precision(precision: sf.AveragePrecision) ->
     assert macro.get_ylabel() == "frame_night, aggregate"
 
 
+def test_protocols(precision: sf.AveragePrecision) -> None:
+    table = pd.DataFrame(
+        {
+            "protocol": ["coco", "voc2007", "lvis"],
+            "AP": [0.4, 0.6, np.nan],
+            "AP50": [0.62, np.nan, np.nan],
+            "AP75": np.nan,
+        }
+    )
+    ax = plots.protocols(table)
+    assert [patch.get_width() for patch in ax.patches] == [0.4, 0.6, 0.0]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["coco", "voc2007", "lvis"]
+    for text in ("0.400", "0.600", "does not apply", "AP50", "average precision"):
+        assert text in texts(ax)
+    assert "AP75" not in texts(ax)
+    assert "no protocols" in texts(plots.protocols(table.head(0)))
+    with refused(("plots", "protocol", "the table that protocols() returned")):
+        plots.protocols(table.drop(columns="protocol"))
+
+
 def test_error_costs_of_average_precision(precision: sf.AveragePrecision) -> None:
     costs = sf.error_costs(precision).set_index("kind")["AP_gain"]
     ax = plots.error_costs(sf.error_costs(precision))

@@ -140,8 +140,8 @@ def test_categories_may_have_attributes_and_are_checked() -> None:
     assert sf.Annotations(truth, None, None, categories).categories is categories
     wrong = {
         "column category is missing": categories.drop(columns="category"),
-        "2 rows the same": categories.assign(category="cat"),
-        "1 row null": categories.assign(category=["cat", None]),
+        "2 rows are the same": categories.assign(category="cat"),
+        "1 row is null": categories.assign(category=["cat", None]),
     }
     for reason, table in wrong.items():
         with pytest.raises(sf.InputError, match=f"truth categories.*{reason}"):

@@ -132,6 +132,7 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "intervals of average precision": (lambda *pair: sf.intervals(sf.average_precision(*pair)), BOXES),
     "average_precision": (tables_of_precision, BOXES),
     "average_precision of poses": (tables_of_precision, PEOPLE),
+    "protocols": (sf.protocols, CLASSED),
     "confusion and errors of average_precision": (tables_of_errors, CLASSED),
     "save and load": (saved_and_loaded, (MATCHES,)),
     "save and load tracks": (saved_and_loaded, (sf.track(*BOXES),)),
@@ -632,9 +633,12 @@ def test_warnings_point_at_the_line_of_the_caller(kind: str) -> None:
 
 
 def test_results_show_the_same_text_in_every_kind() -> None:
+    """But for the line that says which official number it is: polars keeps no notes that tell it."""
     expected = str(sf.track(*BOXES))
     for kind in KINDS:
-        assert str(sf.track(*of_kind(BOXES, kind))) == expected
+        shown = str(sf.track(*of_kind(BOXES, kind)))
+        told = [line for line in expected.splitlines() if "trackeval" not in line or "trackeval" in shown]
+        assert shown.splitlines() == told
 
 
 def test_pandas_users_load_neither_polars_nor_narwhals() -> None:

@@ -17,8 +17,8 @@ from .curves import asked_by, averages_of
 from .detections import Detections, sorted_detections
 from .evaluate import Matched
 from .numbers import computed, numbers_of, thresholds_text
+from .official import provenance_of
 from .protocol_entries import PROTOCOLS, Protocol, entry_of, protocol_of
-from .provenance import provenance_of
 from .result import most_text, options_of, rule_of
 from .scopes import area_scope, matched_pairs
 

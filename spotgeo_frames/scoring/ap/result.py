@@ -34,8 +34,8 @@ from .evaluate import (
     thresholds_of_matches,
 )
 from .numbers import DEFAULT, computed, thresholds_text
+from .official import provenance_of
 from .protocol_entries import Protocol, entry_of, protocol_of
-from .provenance import provenance_of
 from .slices import sliced
 from .tables import category_table, curve_table, match_tables, summary_table
 

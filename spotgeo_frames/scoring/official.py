@@ -1,0 +1,89 @@
+"""Which official numbers those of match tables, tracks and poses are, or what keeps them from being official.
+
+Everything is told from the notes of a table: the rule that it was made by, and what it left out. Average precision
+tells it from its protocol (`ap/official.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+# The distances of the spotGEO challenge, px.
+SPOTGEO = {"tau": 10.0, "epsilon": 3.0}
+
+NO_LEADERBOARD = "comparable with no leaderboard"
+LOST = "the table has lost the notes that tell it"
+TRACKEVAL = "HOTA, CLEAR and Identity as trackeval 1.3.0 computes them"
+
+# What tracks leave out as kits do, by the note that counts it.
+BY_KITS = {
+    "crowds": "crowds taken out as KITTI's kit takes DontCare regions",
+    "ignored": "ignored truths taken out as MOTChallenge's kit takes distractors",
+}
+
+
+def of_matches(notes: Mapping[Hashable, Any]) -> str:
+    """The provenance of the numbers of a match table with these notes."""
+    if "rule" not in notes:
+        return LOST
+    kept = _left_out(notes)
+    if notes.get("rule") != "distance" or notes.get("unit") not in (None, "px"):
+        return f"no official number: objects were matched one to one by {_rule(notes)}{_told(kept)}; {NO_LEADERBOARD}"
+    changed = [f"{name}={notes[name]:g}" for name, value in SPOTGEO.items() if notes.get(name, value) != value]
+    if changed or kept:
+        return f"the spotGEO challenge's rule with {'; '.join([*changed, *kept])}: {NO_LEADERBOARD}"
+    server = "f1 and kelvins_mse as the spotGEO challenge's server computes them"
+    return f"{server}, mse as its metric document defines it (tau 10 px, epsilon 3 px)"
+
+
+def of_tracks(notes: Mapping[Hashable, Any]) -> str:
+    """The provenance of the numbers of tracks whose tables have these notes."""
+    if "rule" not in notes:
+        return LOST
+    kept = _left_out(notes)
+    if notes.get("rule") not in ("iou", "masks"):
+        return f"trackeval's rule with objects similar by {_rule(notes)}{_told(kept)}: {NO_LEADERBOARD}"
+    told = [f"{notes[name]:,} {words}" for name, words in BY_KITS.items() if notes.get(name)]
+    return f"{TRACKEVAL}{f', {_and(told)}' if told else ''}"
+
+
+def of_poses(notes: Mapping[Hashable, Any]) -> str:
+    """The provenance of the numbers of poses whose tables have these notes."""
+    if "rule" not in notes:
+        return LOST
+    kept = _left_out(notes)
+    if kept:
+        return f"the rules of the PoseTrack21 kit and of poseval with {_and(kept)}: {NO_LEADERBOARD}"
+    return "keypoint HOTA as the PoseTrack21 kit computes it, MOTA and AP as poseval computes them"
+
+
+def lines(provenance: str) -> list[str]:
+    """The provenance as a line of a result's text; none where nothing tells it."""
+    return [] if provenance == LOST else [provenance]
+
+
+def _rule(notes: Mapping[Hashable, Any]) -> str:
+    """The rule of a table in a few words."""
+    name, unit = notes["rule"], notes.get("unit", "px")
+    if notes.get("threshold") is not None and name != "point":
+        return f"{name} from {notes['threshold']:g} on"
+    return f"{name} within {notes['tau']:g} {unit}" if notes.get("tau") is not None else name
+
+
+def _left_out(notes: Mapping[Hashable, Any]) -> list[str]:
+    """What the official evaluators do not leave out, in words."""
+    named = {
+        "crowds": "crowds",
+        "ignored": "ignored truths",
+        "unlabelled": "predictions in frames that are not labelled",
+    }
+    return [f"{notes[name]:,} {words} left out" for name, words in named.items() if notes.get(name)]
+
+
+def _told(kept: list[str]) -> str:
+    return f", with {_and(kept)}" if kept else ""
+
+
+def _and(texts: list[str]) -> str:
+    return ", and ".join(texts)
