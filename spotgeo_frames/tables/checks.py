@@ -186,7 +186,8 @@ def _counting(matches: pd.DataFrame, name: str, by_groups: bool) -> pd.DataFrame
     if len(thresholds) == 1:  # it is part of the rule then
         n_explained = int((is_ignored & (matches["outcome"] != "FN").to_numpy()).sum())
         explained = matches.attrs.get("explained", 0) + n_explained
-        counting.attrs = matches.attrs | {"threshold": thresholds.tolist()[0], "explained": explained}
+        limit = "tau" if measure_of(matches) == "distance" else "threshold"
+        counting.attrs = matches.attrs | {limit: thresholds.tolist()[0], "explained": explained}
     return counting
 
 

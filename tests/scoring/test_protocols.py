@@ -265,3 +265,62 @@ def test_protocols_are_those_of_average_precision() -> None:
     assert bare["AP"].notna().tolist() == [False, True]
     with pytest.raises(ValueError, match="protocol is 'voc'"):
         sf.protocols(truth, found, names=["voc"])
+
+
+def test_matches_by_distance_are_match_tables_of_their_tau() -> None:
+    """Each threshold has the matches, the errors and the note of its own tau."""
+    truth, found = scenes(5)
+    truth, found = truth.drop(columns=["w", "h", "crowd", "ignore"]), without_ties(found.drop(columns=["w", "h"]), 5)
+    result = sf.average_precision(truth, found, tau=[2, 4])
+    assert result.matches["threshold"].unique().tolist() == [4.0, 2.0]
+    for tau, rows in result.matches.groupby("threshold"):
+        summary = sf.summarize(rows)
+        assert summary.attrs["tau"] == tau
+        assert rows["distance"].max() <= tau
+        missed = rows.loc[rows["outcome"] == "FN", "squared_error"]
+        assert missed.eq(tau**2).all()
+    point = sf.operating_point(result, recall=0.3, threshold=2)
+    assert point["recall"].dropna().ge(0.3).all()
+    with refused(("kinds of errors", "matches by distance", "match() at one tau")):
+        sf.diagnose(result)
+    with refused(("confusion", "matches by distance")):
+        sf.confusion(result)
+
+
+def test_any_distance_may_be_given() -> None:
+    """Great circles, a function of the caller's with its unit, and boxes by their centres."""
+    sky = pd.DataFrame({"sequence": 1, "frame": 1, "object": [1, 2], "ra": [359.9999, 10.0], "dec": [0.0, 89.0]})
+    claims = sky.assign(ra=[0.0001, 10.0], score=[0.9, 0.8])  # 0.72 arcsec across ra = 0
+    row = sf.average_precision(sky, claims, tau=[0.5, 1.0]).summary.iloc[0]
+    assert row["AP"] == pytest.approx((51 / 101 / 2 + 1.0) / 2)  # right, but second, within 0.5 arcsec
+    with refused(("sky are measured by a distance", "give tau", "arcsec")):
+        sf.average_precision(sky, claims)
+
+    def taxi(truth: pd.DataFrame, found: pd.DataFrame) -> np.ndarray:
+        return np.abs(truth[["x", "y"]].to_numpy() - found[["x", "y"]].to_numpy()).sum(axis=1)
+
+    truth = pd.DataFrame({"sequence": 1, "frame": 1, "object": [1], "x": [0.0], "y": [0.0], "w": [4.0], "h": [4.0]})
+    found = truth.assign(x=2.0, y=2.0, score=1.0)
+    by_hand = [sf.average_precision(truth, found, distance=taxi, tau=tau, unit="km").summary["AP"][0] for tau in (3, 4)]
+    assert by_hand == pytest.approx([0.0, 1.0])
+    centres = [sf.average_precision(truth, found, tau=tau).summary["AP"][0] for tau in (2.8, 2.9)]
+    assert centres == pytest.approx([0.0, 1.0])
+    joints = truth.assign(joint="nose")
+    with refused(("average_precision", "poses match by OKS", "tau")):
+        sf.average_precision(joints, joints.assign(score=1.0), tau=3)
+
+
+def test_ultralytics_own_function_has_the_same_numbers() -> None:
+    """Fed with the same matches; each of its two formulas by the version that has it."""
+    metrics = pytest.importorskip("ultralytics.utils.metrics")
+    ends = metrics.compute_ap([0.5], [1.0])[0] < 0.6  # without a line to (1, 0)
+    truth, found = scenes(1)
+    truth, found = truth.drop(columns=["crowd", "ignore"]), without_ties(found, 1)
+    result = sf.average_precision(truth, found, protocol="ultralytics_cut" if ends else "ultralytics")
+    rows = result.matches[result.matches["predicted_object"].notna()].sort_values("predicted_object", kind="stable")
+    right = [rows.loc[rows["threshold"] == one, "outcome"].eq("TP") for one in result.matched.thresholds]
+    names = {name: code for code, name in enumerate(sorted(truth["category"].unique()))}
+    claims = found.sort_values("object")
+    codes = claims["category"].map(names).to_numpy(), truth["category"].map(names).to_numpy()
+    ap = metrics.ap_per_class(np.stack(right, axis=1).astype(float), claims["score"].to_numpy(), *codes)[5]
+    assert [aps(result)[name] for name in names] == pytest.approx(ap.mean(axis=1).tolist(), abs=0)

@@ -314,6 +314,7 @@ def load(folder: str | Path) -> Any:
     >>> june
     TrackResult
       HOTA 0.7238, MOTA 0.878, IDF1 0.8445
+      HOTA, CLEAR and Identity as trackeval 1.3.0 computes them
       summary            3 rows × 43 columns
       curve              57 rows × 14 columns
       matches            1,314 rows × 23 columns

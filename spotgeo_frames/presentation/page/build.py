@@ -209,7 +209,8 @@ def _evaluation_and_page(
     with vega_script() as script:  # another process bundles the script meanwhile
         evaluation = evaluate_all()
         sections = sections_of(evaluation)
-        content = page(heading(evaluation.names), lead(evaluation), sections, about, script())
+        footer = [*about, ("official numbers", evaluation.provenance)]
+        content = page(heading(evaluation.names), lead(evaluation), sections, footer, script())
         return evaluation, sections, content
 
 

@@ -21,6 +21,7 @@ from ...scoring import (
     AveragePrecision,
     average_precision,
     match_sums,
+    official,
     own_metrics,
     registry,
     summary_of,
@@ -87,6 +88,12 @@ class Evaluation(NamedTuple):
     warnings: list[str]
     about_pairs: list[str]
     images: Path | None
+
+    @property
+    def provenance(self) -> str:
+        """Which official numbers these are, or what keeps them from being official, in sentences."""
+        told = {*map(_provenance_of, self.results.values()), *(of.provenance for of in self.precisions.values())}
+        return "; ".join(sorted(told))
 
     @property
     def names(self) -> list[str]:
@@ -229,6 +236,11 @@ def has_scores(submission: Annotations, matches: pd.DataFrame) -> bool:
         and bool(submission.objects["score"].notna().all())
         and bool(matches.loc[predicted, "predicted_score"].notna().all())
     )
+
+
+def _provenance_of(result: Evaluated) -> str:
+    """The provenance of a match table, or of what `track` or `pose` returned."""
+    return official.of_matches(result.attrs) if isinstance(result, pd.DataFrame) else result.provenance
 
 
 def _own_metrics(matched: Mapping[str, pd.DataFrame]) -> tuple[list[str], str | None]:
