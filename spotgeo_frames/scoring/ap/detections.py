@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...geometries import Rows, geometry_of
-from ...matching import Aligned, Pairs, Rule, alignment, crowds
+from ...matching import Aligned, Pairs, Rule, alignment, crowds, join_pairs
 from ...support import InputError, arrays
 from ...tables import Columns, as_numbers, checks, dataframe_of, provenance, schema
 from . import verified
-from .categories import categories_of
+from .categories import Named, categories_of
 from .protocol_entries import Protocol
 
 
@@ -98,43 +98,55 @@ class Kept(NamedTuple):
     n_unverified: int
 
 
+class Ready(NamedTuple):
+    """What of two aligned sides is the same for many protocols.
+
+    `named` are their categories, `by_score` (P,) the predictions from the highest score down, of equal scores in file
+    order, and `pairs` the similar rows, None where these are not known.
+    """
+
+    named: Named
+    by_score: np.ndarray
+    pairs: Pairs | None = None
+
+
+def ready_sides(aligned: Aligned, pairs: Pairs | None = None) -> Ready:
+    """What protocols share of two aligned sides."""
+    score = as_numbers(aligned.predictions.table["score"])
+    return Ready(categories_of(aligned), np.argsort(-score, kind="stable"), pairs)
+
+
 def sorted_detections(
-    aligned: Aligned, rule: Rule, protocol: Protocol, kept: Kept | None = None, near: Pairs | None = None
+    aligned: Aligned, rule: Rule, protocol: Protocol, kept: Kept | None = None, ready: Ready | None = None
 ) -> Detections:
     """Sorts the predictions of aligned sides; those with the highest scores of each frame (and category) count.
 
-    `kept` is what is known already; the predictions are then those that count. `near` are the similar pairs of all
-    predictions, as rows of the sides, where these are known.
+    `kept` is what is known already; the predictions are then those that count. `ready` is what was made ready before.
     Raises InputError if areas or flags of crowds are null or of the wrong type, or if the protocol needs columns that
     the truth does not have.
     """
     if protocol.parents and kept is None:
         expanded = verified.with_parents(aligned)
-        aligned, near = expanded, near if expanded is aligned else None
-    named = categories_of(aligned)
-    order, rank = _order(aligned, named.of_predictions, protocol)
-    beyond, n_unverified = (Beyond(), 0) if kept is None else (kept.beyond, kept.n_unverified)
+        aligned, ready = expanded, ready if expanded is aligned else None
+    ready = ready_sides(aligned) if ready is None else ready
+    if protocol.last_first:
+        score = as_numbers(aligned.predictions.table["score"])
+        ready = ready._replace(by_score=np.lexsort((-np.arange(len(score)), -score)))
+    order, rank = _order(aligned, ready, protocol)
     if kept is None:
-        is_beyond = _is_beyond(order, rank, protocol)
-        crowded = np.bincount(aligned.predictions.frame[is_beyond])
-        beyond = Beyond(int(crowded.sum()), int(np.count_nonzero(crowded)))
-        is_unknown = (
-            ~is_beyond & ~verified.is_verified(aligned, named) if protocol.verified else np.zeros_like(is_beyond)
-        )
-        n_unverified, counting = int(is_unknown.sum()), ~is_beyond & ~is_unknown
+        counting, kept = _counting(aligned, ready.named, order, rank, protocol)
         if not counting.all():
-            near = None if near is None else _left(near, counting)
-            aligned = alignment.select_rows(aligned, np.ones(len(aligned.truth.frame), bool), counting)
-            named = named._replace(of_predictions=named.of_predictions[counting])
-            order, rank = _order(aligned, named.of_predictions, protocol)
+            aligned, ready = _left(aligned, ready, counting)
+            order, rank = _order(aligned, ready, protocol)
+    else:
+        ready = ready._replace(pairs=kept.pairs)
+    named, pairs = ready.named, ready.pairs
     truth, predictions = aligned.truth.table, aligned.predictions
     is_crowd, ignored = (np.zeros(len(truth), bool) if of is None else of for of in crowds.marks(truth))
     never_found = rule.geometry.never_found
     ignored = ignored if never_found is None else ignored | never_found(truth)
     is_excused = verified.is_not_exhaustive(aligned, named) if protocol.verified else np.zeros(len(order), bool)
-    pairs = near if kept is None else kept.pairs
-    if pairs is None:
-        pairs = rule.pairs_of_precision(aligned, is_crowd, protocol.loosest)
+    pairs = rule.pairs_of_precision(aligned, is_crowd, protocol.loosest) if pairs is None else pairs
     return Detections(
         aligned,
         order,
@@ -150,24 +162,33 @@ def sorted_detections(
         ignored if protocol.groups else is_crowd | ignored,
         is_excused[order],
         _in_order(pairs, order),
-        beyond,
-        n_unverified,
+        kept.beyond,
+        kept.n_unverified,
     )
 
 
-def _left(pairs: Pairs, counting: np.ndarray) -> Pairs:
-    """The pairs of the predictions that count, as rows of what is left of these."""
-    place = np.cumsum(counting) - 1
-    left = pairs.take(np.flatnonzero(counting[pairs.prediction]))
-    return left._replace(prediction=place[left.prediction])
-
-
-def _is_beyond(order: np.ndarray, rank: np.ndarray, protocol: Protocol) -> np.ndarray:
-    """Marks the predictions that are beyond the most that count, from their order and each one's rank in it."""
-    answer = np.zeros(len(order), bool)
+def _counting(
+    aligned: Aligned, named: Named, order: np.ndarray, rank: np.ndarray, protocol: Protocol
+) -> tuple[np.ndarray, Kept]:
+    """Marks the predictions that count, and says how many do not: beyond the most, or of unverified categories."""
+    is_beyond = np.zeros(len(order), bool)
     if protocol.max_detections is not None:
-        answer[order] = rank >= protocol.max_detections
-    return answer
+        is_beyond[order] = rank >= protocol.max_detections
+    crowded = np.bincount(aligned.predictions.frame[is_beyond])
+    beyond = Beyond(int(crowded.sum()), int(np.count_nonzero(crowded)))
+    is_known = verified.is_verified(aligned, named) if protocol.verified else np.ones(len(order), bool)
+    return ~is_beyond & is_known, Kept(join_pairs([]), beyond, int((~is_beyond & ~is_known).sum()))
+
+
+def _left(aligned: Aligned, ready: Ready, counting: np.ndarray) -> tuple[Aligned, Ready]:
+    """The sides with only the predictions that count, and what was ready of them."""
+    place, (named, by_score, pairs) = np.cumsum(counting) - 1, ready
+    if pairs is not None:
+        pairs = pairs.take(np.flatnonzero(counting[pairs.prediction]))
+        pairs = pairs._replace(prediction=place[pairs.prediction])
+    named = named._replace(of_predictions=named.of_predictions[counting])
+    left = alignment.select_rows(aligned, np.ones(len(aligned.truth.frame), bool), counting)
+    return left, Ready(named, place[by_score[counting[by_score]]], pairs)
 
 
 def similar_of_any_category(detections: Detections, rule: Rule, least: float) -> Pairs:
@@ -181,21 +202,17 @@ def similar_of_any_category(detections: Detections, rule: Rule, least: float) ->
     return _in_order(rule.pairs_of_precision(aligned, detections.is_crowd, least), detections.row)
 
 
-def _order(aligned: Aligned, category: np.ndarray, protocol: Protocol) -> tuple[np.ndarray, np.ndarray]:
-    """The order of the predictions by category and falling score, and, in that order, each one's rank in its frame.
-
-    Of equal scores the first in file order comes first, unless the protocol has the last first.
-    """
-    side = aligned.predictions
-    keys = [-as_numbers(side.table["score"])]
-    if protocol.last_first:
-        keys = [-np.arange(len(category)), *keys]
-    order = np.lexsort((*keys, category))
+def _order(aligned: Aligned, ready: Ready, protocol: Protocol) -> tuple[np.ndarray, np.ndarray]:
+    """The order of the predictions by category and falling score, and, in that order, each one's rank in its frame."""
+    by_score, category, frame = ready.by_score, ready.named.of_predictions, aligned.predictions.frame
+    order = by_score[arrays.stable_order(category[by_score], len(ready.named.names))]
+    if protocol.max_detections is None:
+        return order, np.zeros(len(order), np.int64)  # nobody asks
     if protocol.max_detections_of == "frame":
-        by_score, rank = np.lexsort(keys), np.empty(len(order), np.int64)
-        rank[by_score] = arrays.ranks(side.frame[by_score])
+        rank = np.empty(len(order), np.int64)
+        rank[by_score] = arrays.ranks(frame[by_score])
         return order, rank[order]
-    return order, arrays.ranks(category[order] * len(aligned.frames) + side.frame[order])
+    return order, arrays.ranks(category[order] * len(aligned.frames) + frame[order])
 
 
 def _in_order(pairs: Pairs, order: np.ndarray) -> Pairs:

@@ -14,7 +14,7 @@ from ...support import InputError, pandas_tables
 from ...tables import Annotations, Table, as_annotations, checks, provenance, table_kinds
 from . import verified
 from .curves import asked_by, averages_of
-from .detections import Detections, sorted_detections
+from .detections import Detections, ready_sides, sorted_detections
 from .evaluate import Matched
 from .numbers import computed, numbers_of, thresholds_text
 from .official import provenance_of
@@ -124,7 +124,8 @@ class _Shared:
         check_pose_scores(self.aligned.predictions.table, provenance.source(sides[1].objects, "predictions"))
         is_crowd = crowds.marks(self.aligned.truth.table)[0]
         is_crowd = np.zeros(len(self.aligned.truth.table), bool) if is_crowd is None else is_crowd
-        self._pairs = rule.pairs_of_precision(self.aligned, is_crowd, rule.tau or rule.threshold or 0.0)
+        pairs = rule.pairs_of_precision(self.aligned, is_crowd, rule.tau or rule.threshold or 0.0)
+        self._ready = ready_sides(self.aligned, pairs)
         self._detections = dict[Any, Detections]()
         self._matches = dict[Any, Sequence[Pairs]]()
 
@@ -134,7 +135,7 @@ class _Shared:
         protocol = protocol._replace(max_detections=entry_of(protocol.name, geometry).max_detections)
         counting = tuple(getattr(protocol, name) for name in COUNTING)
         if counting not in self._detections:
-            self._detections[counting] = sorted_detections(self.aligned, self.rule, protocol, near=self._pairs)
+            self._detections[counting] = sorted_detections(self.aligned, self.rule, protocol, ready=self._ready)
         detections = self._detections[counting]
         scope = area_scope(detections, "all", protocol)
         matching = counting, *(getattr(protocol, name) for name in MATCHING), tuple(protocol.by_category.items())

@@ -100,6 +100,8 @@ def with_parents(aligned: Aligned) -> Aligned:
     parents = dict(zip(checks.decoded(pd.Series(table["category"])), array_of(table["parent"]), strict=True))
     category = checks.decoded(pd.Series(truth.table["category"]))
     above = {name: _ancestors(name, parents) for name in category.dropna().unique()}
+    if not any(above.values()):
+        return aligned
     several = [[name, *above.get(name, ())] for name in category]
     row = np.repeat(np.arange(len(several)), [len(one) for one in several])
     names = pd.Series([name for one in several for name in one], dtype=category.dtype)
