@@ -335,3 +335,15 @@ def test_titles_begin_with_a_capital_and_legends_lie_outside_of_the_data(matches
         if legend := ax.get_legend():
             assert legend.get_window_extent().x0 > ax.get_window_extent().x1
             assert legend.get_window_extent().x1 < ax.figure.bbox.x1, "nothing is cut off"
+
+
+def test_the_legend_has_an_average_only_where_it_is_that_of_the_points() -> None:
+    """The area under Pascal VOC's curve is not the mean of the points that are drawn."""
+    truth = pd.DataFrame({"sequence": [1, 2], "frame": 1, "object": 1, "x": 0.0, "y": 0.0, "w": 10.0, "h": 10.0})
+    found = truth.assign(x=[1.0, 90.0], score=[0.9, 0.8])
+    legends = {}
+    for protocol in ("voc2007", "voc2010"):
+        curve = sf.average_precision(truth, found, protocol=protocol).curve
+        legends[protocol] = texts(plots.precision_recall(curve))
+    assert "AP 0.55" in legends["voc2007"]
+    assert "AP 0" not in legends["voc2010"]

@@ -3,7 +3,7 @@
 The tables of several submissions are put together as one, with a column `submission`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -201,6 +201,13 @@ def precision_to_draw(curve: Table, who: Who) -> pd.DataFrame:
     needed = "the curve of what average_precision() returned"
     table = table_to_draw(curve, "curve", columns, needed, "curve", who)
     return table[(table["area"] == "all") & table["precision"].notna()]
+
+
+def averages_points(notes: Mapping[Hashable, Any]) -> bool:
+    """Whether average precision is the mean over the recall points of a curve with these notes, by its protocol."""
+    changed = notes.get("fields", {})
+    points = ("coco", "lvis", "voc2007", "kitti")
+    return notes.get("protocol", "coco") in points and not {"interpolation", "min_recall", "min_precision"} & {*changed}
 
 
 def mean_lines(rows: pd.DataFrame) -> dict[str, pd.Series]:

@@ -359,8 +359,8 @@ def precision_recall(curve: Table, ax: Axes | None = None, threshold: float | No
 
     Returns
     -------
-    The Axes, which say so if there are no truths. The area under each line, its average precision, is in the legend. Of
-    more than eight categories, the eight with the lowest have names, and the others are grey.
+    The Axes, which say so if there are no truths. The average precision of each line is in the legend, where the
+    protocol has it as the mean of the line's points. Of more than eight categories, the eight with the lowest have names, and the others are grey.
 
     Raises
     ------
@@ -389,7 +389,8 @@ def precision_recall(curve: Table, ax: Axes | None = None, threshold: float | No
         marker = (
             marker if position >= len(parts.LINES) else ""
         )  # the second four lines differ from the first by markers
-        text = f"{parts.plain(name)}, AP {line.mean():.2f}" if is_named else None
+        area = f", AP {line.mean():.2f}" if drawn_tables.averages_points(rows.attrs) else ""
+        text = f"{parts.plain(name)}{area}" if is_named else None
         [drawn] = ax.plot(line.index, line, style, marker=marker, markevery=10, markersize=4, color=color, label=text)
         drawn.set_zorder(2 if is_named else 1)
     of = "mean over categories" if threshold is None else "by category"

@@ -249,7 +249,9 @@ def precision_recall(curve: Table, threshold: float | None) -> Any:
         for line, values in _lines(rows[rows["submission"] == name], threshold).items()
     }
     every = -(-sum(map(len, lines.values())) // MOST_ROWS)
-    only, short = len(names) == 1, dict(zip(names, short_names(names), strict=True))
+    # Of several submissions, names alone tell lines apart.
+    only = len(names) == 1 and drawn_tables.averages_points(rows.attrs)
+    short = dict(zip(names, short_names(names), strict=True))
     drawn = [
         {
             "submission": short[name],
