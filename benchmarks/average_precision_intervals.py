@@ -1,6 +1,8 @@
 """Intervals and p-values of average precision held against the truth, by simulation of a known process.
 
     python benchmarks/average_precision_intervals.py [--replicates 400] [--images 50 250 1000] [--classes 8 80]
+    python benchmarks/average_precision_intervals.py --protocol voc2010 --asked AP --only coverage
+    python benchmarks/average_precision_intervals.py --tau 6 --asked AP CPM sensitivity_1 --only coverage
 
 Images are drawn from a process, and the true AP, AP50 and AR100 are those of 30,000 of its images. Images differ in
 size (a few have most objects), in how hard they are, and in which classes they show. Of 95% intervals, 95% are to hold
@@ -10,7 +12,7 @@ come out the same each time. docs/uncertainty.md has them.
 
 import argparse
 import warnings
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,7 +21,9 @@ from scipy.special import expit
 
 import spotgeo_frames as sf
 
+# The numbers that are looked at, and the arguments of average_precision; the command line changes them.
 ASKED = ["AP", "AP50", "AR100"]
+RULES: dict[str, Any] = {}
 N_TRUE = 30_000
 SIDE, APART = 40.0, 200.0  # px: boxes are squares, far enough apart to overlap with no other
 
@@ -73,7 +77,7 @@ def detect(random: np.random.Generator, images: Images, detector: Detector) -> p
 def evaluated(random: np.random.Generator, n: int, n_classes: int, *detectors: Detector) -> list[sf.AveragePrecision]:
     """The results of detectors on the same n images."""
     images = draw_images(random, n, n_classes)
-    return [sf.average_precision(images.truth, detect(random, images, detector)) for detector in detectors]
+    return [sf.average_precision(images.truth, detect(random, images, detector), **RULES) for detector in detectors]
 
 
 def true_numbers(n_classes: int, detector: Detector) -> np.ndarray:
@@ -135,7 +139,12 @@ if __name__ == "__main__":
     parser.add_argument("--images", type=int, nargs="+", default=[50, 250, 1000])
     parser.add_argument("--classes", type=int, nargs="+", default=[8, 80])
     parser.add_argument("--only", nargs="+", choices=["coverage", "p_values"], default=["coverage", "p_values"])
+    parser.add_argument("--protocol", default="coco")
+    parser.add_argument("--tau", type=float)
+    parser.add_argument("--asked", nargs="+", default=ASKED)
     given = parser.parse_args()
+    ASKED[:] = given.asked
+    RULES.update({"protocol": given.protocol} | ({} if given.tau is None else {"tau": given.tau}))
     warnings.simplefilter("ignore")
     for classes in given.classes:
         for part in given.only:
