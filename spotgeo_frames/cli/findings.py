@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..formats import Needed, read_annotations, read_sides
-from ..support import InputError
+from ..support import InputError, bins_as_text
 from ..tables import CheckedBins, columns_of
 from .answers import Answer, check_out, formatted, heading, keep, plain_rows, rule_words
 from .arguments import How, read_pair, sequence_numbers, slices_of
 from .printing import WrongUsage, one_line, problems_reported
 from .submissions import Submission
-from .text import costs_text, number_text, rule_text, sweep_text
+from .text import costs_text, number_text, rule_text, sweep_text, table_text
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ..scoring import AveragePrecision, Number
 
 # The numbers of each category that JSON has.
-OF_CATEGORIES = ("AP", "AP50", "AP75")
+OF_CATEGORIES = ("AP", "AP50", "AP75", "CPM")
 
 # The thresholds of the match tables that `ap --out` keeps; all ten would take ten times the space.
 KEPT_THRESHOLDS = (0.5, 0.75)
@@ -123,32 +125,36 @@ def ap(
     similarity = "oks" if keypoints else None
     try:
         result = average_precision(known, found, similarity, **rules, tau=tau)
+    except InputError:
+        raise
     except ValueError as error:
         raise WrongUsage(str(error)) from None
     row, names = plain_rows(result.summary)[0], result.matched.numbers
     answer = {name: row[name] for name in names}
     answer |= {"categories": _by_category(result), "protocol": protocol, "provenance": result.provenance}
-    answer |= {"by": _by_slices(result, slices)} if slices else {}
-    text = formatted(answer)
+    by_slice = {"*".join(columns): _of_slices(result, columns) for columns in slices}
+    answer |= {"by": {name: plain_rows(table) for name, table in by_slice.items()}} if slices else {}
+    as_json = formatted(answer)
     kept = replace(result, thresholds=_kept_thresholds(result))
-    keep(out, "ap", kept, text, {"truth": known.objects, "results": found.objects})
+    keep(out, "ap", kept, as_json, {"truth": known.objects, "results": found.objects})
     lines = [*(_line(name, number, row[name], result) for name, number in names.items()), one_line(result.provenance)]
-    return Answer(lambda: "\n".join(lines), lambda: text)
+
+    def text() -> str:
+        shown = [*[name for name in OF_CATEGORIES if name in names], "n_truth", "n_predicted"]
+        tables = [table_text(by_slice["*".join(columns)][[*columns, *shown]]) for columns in slices]
+        return "\n\n".join(["\n".join(lines), *tables])
+
+    return Answer(text, lambda: as_json)
 
 
-def _by_slices(
-    result: AveragePrecision, slices: Sequence[Mapping[str, CheckedBins]]
-) -> dict[str, list[dict[str, Any]]]:
-    """The rows of the summary by each --by, by the names of its columns."""
+def _of_slices(result: AveragePrecision, columns: Mapping[str, CheckedBins]) -> pd.DataFrame:
+    """The summary by the columns of a --by, with bins as text."""
     from ..scoring import sequence_sums
 
-    answer = {}
-    for columns in slices:
-        summary, texts = sequence_sums.summary_of_result(result, columns, None)
-        for text in texts:
-            warnings.warn(f"ap: {text}", stacklevel=2)
-        answer["*".join(columns)] = plain_rows(summary)
-    return answer
+    summary, texts = sequence_sums.summary_of_result(result, columns, None)
+    for text in texts:
+        warnings.warn(f"ap: {text}", stacklevel=2)
+    return bins_as_text(summary)
 
 
 def _kept_thresholds(result: AveragePrecision) -> list[float]:
@@ -167,9 +173,14 @@ def _by_category(result: AveragePrecision) -> dict[str, dict[str, float | None]]
 
 def _line(name: str, number: Number, value: float | None, result: AveragePrecision) -> str:
     """A line as pycocotools prints it where its words say all, with a dash where it has -1; else the name and value."""
-    if result.matched.protocol.name != "coco" or number.of == "sensitivity":
+    protocol = result.matched.protocol
+    is_told = (
+        protocol.is_coco and not protocol.by_category and {"assignment", "interpolation"}.isdisjoint(protocol.told)
+    )
+    if not is_told or number.of not in ("precision", "recall"):
         return f" {name:<18} {number_text(value, '.4f')}"
     title, kind = {"precision": ("Average Precision", "(AP)"), "recall": ("Average Recall", "(AR)")}[number.of]
-    threshold = "0.50:0.95" if number.threshold is None else f"{number.threshold:.2f}"
+    ends = [f"{protocol.thresholds[end]:.2f}" for end in (0, -1)]
+    threshold = ":".join(dict.fromkeys(ends)) if number.threshold is None else f"{number.threshold:.2f}"
     of = f"IoU={threshold:<9} | area={number.area:>6} | maxDets={number.limit:>3}"
     return f" {title:<18} {kind} @[ {of} ] = {number_text(value, '.3f')}"

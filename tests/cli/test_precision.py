@@ -137,3 +137,34 @@ def test_as_a_process(files: list[Path]) -> None:
         *["categories", "protocol", "provenance"],
     ]
     assert answer_here("ap", *files[2:], "--keypoints") == json.loads(done.stdout)
+
+
+def test_protocols_thresholds_tau_and_slices(tmp_path: Path) -> None:
+    truth = squares((0, "cat"), (100, "dog"), (200, "cat"))
+    found = squares((1, "cat", 0.9), (102, "dog", 0.8), (300, "cat", 0.7))
+    files = [tmp_path / "truth.parquet", tmp_path / "found.parquet"]
+    for path, table in zip(files, (truth, found), strict=True):
+        table.to_parquet(path)
+    got = answer_here("ap", *files, "--protocol", "voc2010", "--by", "category")
+    assert [*got] == ["AP", "categories", "protocol", "provenance", "by"]
+    assert got["categories"] == {"cat": {"AP": 0.5}, "dog": {"AP": 1.0}}
+    assert [(row["category"], row["AP"]) for row in got["by"]["category"]] == [("cat", 0.5), ("dog", 1.0)]
+    assert answer_here("ap", *files, "--thresholds", "dog=0.9,0.5")["categories"]["dog"]["AP"] == 0.0
+    near = answer_here("ap", *files, "--tau", "1.5,3")
+    assert near["categories"]["dog"]["AP"] == pytest.approx(0.5)
+    assert near["sensitivity_8"] == near["CPM"] == pytest.approx(0.5)
+    frames = truth[["sequence", "frame"]].drop_duplicates().assign(negative_categories=[[]])
+    frames.assign(not_exhaustive_categories=[["cat"]]).to_parquet(tmp_path / "frames.parquet")
+    (tmp_path / "classes.csv").write_text("category,frequency\ncat,r\ndog,f\n")
+    tables = ["--frames", tmp_path / "frames.parquet", "--categories", tmp_path / "classes.csv"]
+    lvis = answer_here("ap", *files, "--protocol", "lvis", *tables)
+    assert lvis["APf"] == pytest.approx(answer_here("ap", *files)["categories"]["dog"]["AP"])
+    assert lvis["APc"] is None
+    said = run_here("ap", *files, "--protocol", "voc2010", "--by", "category").out
+    assert "category" in said
+    assert "Pascal VOC's AP since 2010" in said
+    assert_places(
+        refused_here("ap", *files, "--protocol", "open_images"), (f"{files[0]}: protocol open_images", "negative")
+    )
+    for wrong in (["--protocol", "voc"], ["--tau", "-1"], ["--thresholds", "2"], ["--tau", "3", "--thresholds", "0.5"]):
+        assert refused_here("ap", *files, *wrong, status=2)

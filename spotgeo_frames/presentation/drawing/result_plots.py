@@ -360,7 +360,8 @@ def precision_recall(curve: Table, ax: Axes | None = None, threshold: float | No
     Returns
     -------
     The Axes, which say so if there are no truths. The average precision of each line is in the legend, where the
-    protocol has it as the mean of the line's points. Of more than eight categories, the eight with the lowest have names, and the others are grey.
+    protocol has it as the mean of the line's points. Of more than eight categories, the eight with the lowest have
+    names, and the others are grey.
 
     Raises
     ------
