@@ -18,7 +18,21 @@ import pandas as pd
 
 from ..geometries import Measure
 from ..matching import FrameRule, Rule, check_columns, compared, crowds, left_out, match_options, matcher
-from ..scoring import Sums, match_sums, own_metrics, registry, sequence_sums, summary_of
+from ..scoring import (
+    AveragePrecision,
+    Part,
+    Sums,
+    entry_of,
+    match_sums,
+    matched_parts,
+    own_metrics,
+    part_of,
+    protocol_of,
+    registry,
+    result_of,
+    sequence_sums,
+    summary_of,
+)
 from ..support import InputError, arrays
 from ..tables import Columns, SideColumns, TableKind, match_dataframe, messages, schema, table_kinds
 from .batches import (
@@ -42,6 +56,9 @@ from .batches import (
 # even without a row.
 WAITING_ROWS = 1 << 18
 WAITING_BATCHES = 1 << 13
+
+# The similarity from which on pairs are kept for average precision, unless the rule's is less: the least of protocols.
+KEPT_THRESHOLD = 0.5
 
 # What two accumulators that are merged have in common, and what messages call it.
 MADE_WITH = {"_options": "rule", "_keep": "keep", "_own": "list of metrics of your own"}
@@ -117,7 +134,9 @@ class Accumulator:
         How to match: what `match` takes. Without any, boxes match from an IoU of 0.5 on, and points and keypoints by
         distance with tau 10 px and epsilon 3 px.
     keep
-        "matches" also keeps the match table of all batches, which is then in `matches`.
+        "matches" also keeps the match table of all batches, which is then in `matches`. "scores" also keeps what
+        average precision needs: 48 bytes a detection or truth besides text, and 24 bytes a similar pair; see
+        `precision`. Pairs are kept from a similarity of 0.5 on, or of `threshold` if that is less, or up to `tau`.
 
     Attributes
     ----------
@@ -152,10 +171,10 @@ class Accumulator:
         sigmas: Mapping[Any, float] | None = None,
         distance: Measure | None = None,
         unit: str | None = None,
-        keep: Literal["matches"] | None = None,
+        keep: Literal["matches", "scores"] | None = None,
     ) -> None:
-        if keep not in (None, "matches"):
-            raise ValueError(f"keep is {keep!r}; 'matches' or None is needed")
+        if keep not in (None, "matches", "scores"):
+            raise ValueError(f"keep is {keep!r}; 'matches', 'scores' or None is needed")
         self._options = match_options(tau, epsilon, similarity, threshold, sigmas, distance, unit)
         self._keep = keep
         self.reset()
@@ -173,6 +192,7 @@ class Accumulator:
         self._place: dict[int, int] = {}
         self._pieces: list[Sums] = []
         self._matches: list[pd.DataFrame] = []
+        self._parts: list[Part] = []
         self._waiting: list[tuple[PlainSide, PlainSide]] = []
         self._n_waiting = 0
         return self
@@ -225,7 +245,9 @@ class Accumulator:
         kind = table_kinds.kind_of(truth) if self._kind is None else self._kind
         warning = None
         if batch.checked is not None:
+            part = self._part(*batch.checked, rule, kind) if self._keep == "scores" else None
             warning = self._add(self._evaluated(*batch.checked, rule, kind))
+            self._parts += [] if part is None else [part]
         elif batch.plain is not None:
             too_many = self._n_waiting > WAITING_ROWS or len(self._waiting) > WAITING_BATCHES
             warning = self._settle() if too_many else None
@@ -283,6 +305,7 @@ class Accumulator:
         if pieces is not None:
             self._add_sums(pieces, [code.get(sequence, sequence) for sequence in other._place])
         self._matches += other._matches
+        self._parts += other._parts
         return self._warned("; ".join(filter(None, warnings_of_both)) or None)
 
     def compute(self) -> pd.DataFrame:
@@ -313,10 +336,56 @@ class Accumulator:
         own = [name for name in registry.own_metrics() if name in known]
         return table_kinds.as_kind(summary_of(sums._replace(own_metrics=own)), self._kind or "pandas")
 
+    def precision(self, protocol: str = "coco", **fields: Any) -> AveragePrecision:
+        """Returns the average precision of all batches so far, as `average_precision` gives it of everything.
+
+        With `keep="scores"`. The numbers are equal to the last bit, whatever the batches were, in whatever order they
+        came and however they were merged. More batches may follow.
+
+        Parameters
+        ----------
+        protocol, fields
+            The protocol, and other arguments that change one of its decisions: `thresholds`, `tau`, `max_detections`
+            and so on, as `average_precision` takes them. Points need no `tau`: it is the accumulator's.
+
+        Raises
+        ------
+        InputError: the scores were not kept, there is no batch yet, a looser threshold is asked for than that from
+            which on pairs were kept, or the protocol needs what the batches lack.
+        ValueError: as `average_precision` raises it.
+
+        Examples
+        --------
+        >>> import spotgeo_frames as sf
+        >>> scores = sf.Accumulator(keep="scores")
+        >>> for image in range(4):
+        ...     key = {"sequence": image, "frame": 1}
+        ...     truth = key | {"boxes": [[10, 10, 20, 20], [50, 10, 20, 20]]}
+        ...     found = key | {"boxes": [[10, 10, 20, 20 + image]], "scores": [0.9 - image / 10]}
+        ...     scores = scores.update(truth, found)
+        >>> scores.precision().summary[["AP", "AP50", "AR100"]].round(3)
+              AP   AP50  AR100
+        0  0.467  0.505  0.462
+        """
+        if self._keep != "scores":
+            raise InputError('precision: the scores were not kept; make the Accumulator with keep="scores"')
+        if not self._parts:
+            raise InputError("precision: there is no batch yet; update() adds one")
+        rule = self._known_rule()
+        tau = fields.pop("tau", rule.tau if rule.by_distance else None)
+        rules = protocol_of(protocol, fields, tau)
+        if "max_detections" not in fields:
+            rules = rules._replace(max_detections=entry_of(protocol, rule.geometry).max_detections)
+        loosest = rules.loosest
+        rule = replace(rule, tau=loosest, epsilon=0.0) if rules.by_distance else replace(rule, threshold=loosest)
+        matched = matched_parts(self._parts, rule, rules)
+        result = result_of(matched, called="Accumulator", stacklevel=3)
+        return table_kinds.as_kind(result, self._kind or "pandas")
+
     @property
     def matches(self) -> pd.DataFrame:
         """The match table of all batches so far, of the kind of the first batch's truth."""
-        if self._keep is None:
+        if self._keep != "matches":
             raise InputError('matches: the match tables were not kept; make the Accumulator with keep="matches"')
         if not self._matches:
             raise InputError("matches: there is no batch yet; update() adds one")
@@ -372,7 +441,15 @@ class Accumulator:
         if rule.measure is not None:
             rule = replace(rule, measure=table_kinds.taking_kind(rule.measure, kind))
         own = [name for name in registry.own_metrics() if name in self._own]  # another process may not know them all
-        return evaluate(truth, predictions, rule, "truth", own, keep=self._keep is not None)
+        return evaluate(truth, predictions, rule, "truth", own, keep=self._keep == "matches")
+
+    def _part(self, truth: SideColumns, predictions: SideColumns, rule: Rule, kind: TableKind) -> Part:
+        """What average precision needs of checked tables."""
+        if rule.measure is not None:
+            rule = replace(rule, measure=table_kinds.taking_kind(rule.measure, kind))
+        if not rule.by_distance:
+            rule = replace(rule, threshold=min(KEPT_THRESHOLD, rule.threshold or 0.0))
+        return part_of(truth, predictions, rule)
 
     def _settle(self) -> str | None:
         """Matches the batches that wait; returns the text of a warning or None."""

@@ -17,10 +17,16 @@ from .ap.numbers import AP_METRICS as AP_METRICS
 from .ap.numbers import DEFAULT as DEFAULT
 from .ap.numbers import Number as Number
 from .ap.numbers import shown_position as shown_position
+from .ap.parts import Part as Part
+from .ap.parts import matched_parts as matched_parts
+from .ap.parts import part_of as part_of
+from .ap.protocol_entries import entry_of as entry_of
+from .ap.protocol_entries import protocol_of as protocol_of
 from .ap.protocol_table import protocols as protocols
 from .ap.result import AveragePrecision as AveragePrecision
 from .ap.result import average_precision as average_precision
 from .ap.result import most_text as most_text
+from .ap.result import result_of as result_of
 from .ap.scopes import Scope as Scope
 from .ap.tables import match_tables as match_tables
 from .ap.tables import shares_row as shares_row

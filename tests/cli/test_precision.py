@@ -164,7 +164,8 @@ def test_protocols_thresholds_tau_and_slices(tmp_path: Path) -> None:
     assert "category" in said
     assert "Pascal VOC's AP since 2010" in said
     assert_places(
-        refused_here("ap", *files, "--protocol", "open_images"), (f"{files[0]}: protocol open_images", "negative_categories")
+        refused_here("ap", *files, "--protocol", "open_images"),
+        (f"{files[0]}: protocol open_images", "negative_categories"),
     )
     for wrong in (["--protocol", "voc"], ["--tau", "-1"], ["--thresholds", "2"], ["--tau", "3", "--thresholds", "0.5"]):
         assert refused_here("ap", *files, *wrong, status=2)

@@ -102,18 +102,24 @@ class Ready(NamedTuple):
     """What of two aligned sides is the same for many protocols.
 
     `named` are their categories, `by_score` (P,) the predictions from the highest score down, of equal scores in file
-    order, and `pairs` the similar rows, None where these are not known.
+    order, `areas` those of truths (G,) and of predictions (P,), px², null where they are not known, and `pairs` the
+    similar rows, and `never_found` marks the truths that no prediction can find, each None where that is not known.
     """
 
     named: Named
     by_score: np.ndarray
+    areas: tuple[np.ndarray, np.ndarray]
     pairs: Pairs | None = None
+    never_found: np.ndarray | None = None
 
 
-def ready_sides(aligned: Aligned, pairs: Pairs | None = None) -> Ready:
-    """What protocols share of two aligned sides."""
-    score = as_numbers(aligned.predictions.table["score"])
-    return Ready(categories_of(aligned), np.argsort(-score, kind="stable"), pairs)
+def ready_sides(
+    aligned: Aligned, pairs: Pairs | None = None, areas: tuple[np.ndarray, np.ndarray] | None = None
+) -> Ready:
+    """What protocols share of two aligned sides, whose areas may be known; raises InputError if areas are wrong."""
+    truth, predictions = aligned.truth.table, aligned.predictions.table
+    areas = (areas_of_rows(truth, "truth"), areas_of_rows(predictions, "predictions")) if areas is None else areas
+    return Ready(categories_of(aligned), np.argsort(-as_numbers(predictions["score"]), kind="stable"), areas, pairs)
 
 
 def sorted_detections(
@@ -143,8 +149,9 @@ def sorted_detections(
     named, pairs = ready.named, ready.pairs
     truth, predictions = aligned.truth.table, aligned.predictions
     is_crowd, ignored = (np.zeros(len(truth), bool) if of is None else of for of in crowds.marks(truth))
-    never_found = rule.geometry.never_found
-    ignored = ignored if never_found is None else ignored | never_found(truth)
+    never_found, is_never_found = rule.geometry.never_found, ready.never_found
+    if never_found is not None:
+        ignored = ignored | (never_found(truth) if is_never_found is None else is_never_found)
     is_excused = verified.is_not_exhaustive(aligned, named) if protocol.verified else np.zeros(len(order), bool)
     pairs = rule.pairs_of_precision(aligned, is_crowd, protocol.loosest) if pairs is None else pairs
     return Detections(
@@ -156,8 +163,8 @@ def sorted_detections(
         named.names,
         as_numbers(predictions.table["score"])[order],
         rank,
-        _areas(predictions.table, "predictions")[order],
-        _areas(truth, "truth"),
+        ready.areas[1][order],
+        ready.areas[0],
         is_crowd,
         ignored if protocol.groups else is_crowd | ignored,
         is_excused[order],
@@ -182,13 +189,14 @@ def _counting(
 
 def _left(aligned: Aligned, ready: Ready, counting: np.ndarray) -> tuple[Aligned, Ready]:
     """The sides with only the predictions that count, and what was ready of them."""
-    place, (named, by_score, pairs) = np.cumsum(counting) - 1, ready
+    place, (named, by_score, areas, pairs, _) = np.cumsum(counting) - 1, ready
     if pairs is not None:
         pairs = pairs.take(np.flatnonzero(counting[pairs.prediction]))
         pairs = pairs._replace(prediction=place[pairs.prediction])
     named = named._replace(of_predictions=named.of_predictions[counting])
     left = alignment.select_rows(aligned, np.ones(len(aligned.truth.frame), bool), counting)
-    return left, Ready(named, place[by_score[counting[by_score]]], pairs)
+    by_score = place[by_score[counting[by_score]]]
+    return left, Ready(named, by_score, (areas[0], areas[1][counting]), pairs, ready.never_found)
 
 
 def similar_of_any_category(detections: Detections, rule: Rule, least: float) -> Pairs:
@@ -222,7 +230,7 @@ def _in_order(pairs: Pairs, order: np.ndarray) -> Pairs:
     return pairs._replace(prediction=place[pairs.prediction])
 
 
-def _areas(table: Columns, side: str) -> np.ndarray:
+def areas_of_rows(table: Columns, side: str) -> np.ndarray:
     """The column `area` (px²), or without one what their geometry knows, as of boxes; null where it knows none."""
     if "area" in table:
         name = provenance.source(table, side)

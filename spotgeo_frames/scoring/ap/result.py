@@ -338,19 +338,25 @@ def average_precision(
     checks.check_scores(sides[1].objects, provenance.source(sides[1].objects, "predictions"), "average_precision")
     if max_detections is None:
         rules = rules._replace(max_detections=entry_of(protocol, rule.geometry).max_detections)
-    matched = matched_sides(*sides, rule, rules)
+    return result_of(matched_sides(*sides, rule, rules), by, stacklevel=table_kinds.CALLER + 1)
+
+
+def result_of(
+    matched: Matched, by: By | None = None, *, called: str = "average_precision", stacklevel: int
+) -> AveragePrecision:
+    """The result of matched detections; warns of what is left out, in the name of the function that was `called`."""
     averages = averages_by_area(matched)
     numbers = computed(matched.numbers, matched.thresholds, averages, matched.frequency)
     categories = category_table(matched, numbers, averages)
     summary, of_slices = (summary_table(matched, numbers, categories), None) if by is None else sliced(matched, by)
     texts = [
-        left_out.left_out(matched.detections.aligned, rule),
+        left_out.left_out(matched.detections.aligned, matched.rule),
         _beyond_text(matched),
         _one_sided(categories),
         of_slices,
     ]
     for text in filter(None, texts):
-        warnings.warn(f"average_precision: {text}", stacklevel=table_kinds.CALLER)
+        warnings.warn(f"{called}: {text}", stacklevel=stacklevel)
     return AveragePrecision(summary, categories, matched, matched.thresholds.tolist())
 
 

@@ -1,0 +1,111 @@
+"""Average precision of frames that come in parts: what is kept of each part, and the result of all of them.
+
+A part keeps its similar pairs, and of its rows what counting needs: their key, category, score and area, and whether
+they count. Coordinates, masks and joints go. Everything else follows from these once all parts are there, so the result
+is that of one evaluation of everything, to the last bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...geometries import check_pose_scores
+from ...matching import Pairs, Rule, alignment, compared, crowds, join_pairs
+from ...support import InputError
+from ...tables import Columns, SideColumns, checks, dataframe_of, joined, provenance, schema
+from .detections import areas_of_rows, ready_sides, sorted_detections
+from .evaluate import Matched, matched_detections
+from .protocol_entries import Protocol
+
+# The columns that rows keep, as far as they have them.
+KEPT_COLUMNS = (*schema.OBJECT_KEY, "category", "score", "area")
+
+
+class Part(NamedTuple):
+    """Some frames: the rows of both sides without what was measured, the frames, and the similar pairs as rows.
+
+    `areas` are those of both sides (px²), null where they are not known. `never_found` marks the truths that no
+    prediction can find, such as poses without a labelled joint. `least` is the similarity from which on pairs
+    are there, or the largest distance. `categories` are the attributes of categories, or None.
+    """
+
+    truth: Columns
+    predictions: Columns
+    frames: Columns
+    areas: tuple[np.ndarray, np.ndarray]
+    pairs: Pairs
+    never_found: np.ndarray
+    least: float
+    categories: Columns | None
+
+
+def part_of(truth: SideColumns, predictions: SideColumns, rule: Rule) -> Part:
+    """What is kept of two checked sides whose frames are all whole.
+
+    Raises InputError if the sides do not fit the rule or each other, or predictions have no score.
+    """
+    name = provenance.source(predictions.objects, "predictions")
+    checks.check_scores(dataframe_of(predictions.objects), name, "Accumulator")
+    aligned = compared(rule, truth, predictions, may_be_disjoint=True).aligned
+    check_pose_scores(aligned.predictions.table, name)
+    known, claimed = aligned.truth.table, aligned.predictions.table
+    marks = {name: of for name, of in zip(crowds.MARKS, crowds.marks(known), strict=True) if of is not None}
+    never_found, nothing = rule.geometry.never_found, np.zeros(len(known), bool)
+    least = float((rule.tau if rule.by_distance else rule.threshold) or 0.0)
+    return Part(
+        _kept(known).assign(marks),
+        _kept(claimed),
+        aligned.frames,
+        (areas_of_rows(known, "truth"), areas_of_rows(claimed, "predictions")),
+        rule.pairs_of_precision(aligned, marks.get("crowd", nothing), least),
+        nothing if never_found is None else never_found(known),
+        least,
+        truth.categories,
+    )
+
+
+def _kept(table: Columns) -> Columns:
+    """The columns of a side that are kept."""
+    return table.select([name for name in KEPT_COLUMNS if name in table])
+
+
+def matched_parts(parts: Sequence[Part], rule: Rule, protocol: Protocol) -> Matched:
+    """The detections of all parts, matched by a protocol whose thresholds are not looser than the parts' pairs.
+
+    Raises InputError if they are.
+    """
+    least = parts[0].least
+    if (protocol.loosest > least) if protocol.by_distance else (protocol.loosest < least):
+        word, what = ("tau", "up to") if protocol.by_distance else ("threshold", "from")
+        hint = f"make the Accumulator with {word}={protocol.loosest:g}"
+        raise InputError(
+            f"Accumulator: pairs {what} {least:g} were kept, and {protocol.loosest:g} is asked for; {hint}"
+        )
+    sides = [_joined([getattr(part, name) for part in parts]) for name in ("truth", "predictions", "frames")]
+    categories = next((part.categories for part in parts if part.categories is not None), None)
+    truth = SideColumns(sides[0], sides[2], None, categories)
+    aligned = alignment.align(truth, SideColumns(sides[1]), may_be_disjoint=True)
+    place = [np.empty(len(side.row), np.int64) for side in (aligned.truth, aligned.predictions)]
+    for of, side in zip(place, (aligned.truth, aligned.predictions), strict=True):
+        of[side.row] = np.arange(len(side.row))
+    pairs = join_pairs([part.pairs for part in parts])
+    starts = [np.cumsum([0, *(len(getattr(part, name)) for part in parts)]) for name in ("truth", "predictions")]
+    n_pairs = [len(part.pairs.truth) for part in parts]
+    offsets = [np.repeat(of[:-1], n_pairs) for of in starts]
+    pairs = pairs._replace(truth=place[0][pairs.truth + offsets[0]], prediction=place[1][pairs.prediction + offsets[1]])
+    of_truth, of_predictions = (np.concatenate(of) for of in zip(*(part.areas for part in parts), strict=True))
+    areas = of_truth[aligned.truth.row], of_predictions[aligned.predictions.row]
+    never_found = np.concatenate([part.never_found for part in parts])[aligned.truth.row]
+    ready = ready_sides(aligned, pairs, areas)._replace(never_found=never_found)
+    return matched_detections(sorted_detections(aligned, rule, protocol, ready=ready), rule, protocol)
+
+
+def _joined(tables: Sequence[Columns]) -> Columns:
+    """The rows of several tables, with the columns that all have that have rows."""
+    filled = [table for table in tables if len(table)] or tables[:1]
+    names = [name for name in filled[0] if all(name in table for table in filled)]
+    arrays: dict[str, Any] = {name: joined([table[name] for table in filled]) for name in names}
+    return Columns(arrays, n_rows=sum(map(len, filled)))
