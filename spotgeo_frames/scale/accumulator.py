@@ -20,14 +20,11 @@ from ..geometries import Measure
 from ..matching import FrameRule, Rule, check_columns, compared, crowds, left_out, match_options, matcher
 from ..scoring import (
     AveragePrecision,
-    Part,
     Sums,
-    entry_of,
     match_sums,
-    matched_parts,
     own_metrics,
-    part_of,
-    protocol_of,
+    parts,
+    protocol_entries,
     registry,
     result_of,
     sequence_sums,
@@ -59,6 +56,9 @@ WAITING_BATCHES = 1 << 13
 
 # The similarity from which on pairs are kept for average precision, unless the rule's is less: the least of protocols.
 KEPT_THRESHOLD = 0.5
+
+# Parts of fewer detections are joined as soon as there are so many of them.
+LARGE_PART, WAITING_PARTS = 1 << 16, 1 << 8
 
 # What two accumulators that are merged have in common, and what messages call it.
 MADE_WITH = {"_options": "rule", "_keep": "keep", "_own": "list of metrics of your own"}
@@ -135,7 +135,7 @@ class Accumulator:
         distance with tau 10 px and epsilon 3 px.
     keep
         "matches" also keeps the match table of all batches, which is then in `matches`. "scores" also keeps what
-        average precision needs: 48 bytes a detection or truth besides text, and 24 bytes a similar pair; see
+        average precision needs: about 70 bytes a detection or truth besides text, and 24 bytes a similar pair; see
         `precision`. Pairs are kept from a similarity of 0.5 on, or of `threshold` if that is less, or up to `tau`.
 
     Attributes
@@ -192,7 +192,7 @@ class Accumulator:
         self._place: dict[int, int] = {}
         self._pieces: list[Sums] = []
         self._matches: list[pd.DataFrame] = []
-        self._parts: list[Part] = []
+        self._parts: list[parts.Part] = []
         self._waiting: list[tuple[PlainSide, PlainSide]] = []
         self._n_waiting = 0
         return self
@@ -247,7 +247,7 @@ class Accumulator:
         if batch.checked is not None:
             part = self._part(*batch.checked, rule, kind) if self._keep == "scores" else None
             warning = self._add(self._evaluated(*batch.checked, rule, kind))
-            self._parts += [] if part is None else [part]
+            self._keep_part(part)
         elif batch.plain is not None:
             too_many = self._n_waiting > WAITING_ROWS or len(self._waiting) > WAITING_BATCHES
             warning = self._settle() if too_many else None
@@ -373,12 +373,12 @@ class Accumulator:
             raise InputError("precision: there is no batch yet; update() adds one")
         rule = self._known_rule()
         tau = fields.pop("tau", rule.tau if rule.by_distance else None)
-        rules = protocol_of(protocol, fields, tau)
+        rules = protocol_entries.protocol_of(protocol, fields, tau)
         if "max_detections" not in fields:
-            rules = rules._replace(max_detections=entry_of(protocol, rule.geometry).max_detections)
+            rules = rules._replace(max_detections=protocol_entries.entry_of(protocol, rule.geometry).max_detections)
         loosest = rules.loosest
         rule = replace(rule, tau=loosest, epsilon=0.0) if rules.by_distance else replace(rule, threshold=loosest)
-        matched = matched_parts(self._parts, rule, rules)
+        matched = parts.matched_part(parts.join_parts(self._parts), rule, rules)
         result = result_of(matched, called="Accumulator", stacklevel=3)
         return table_kinds.as_kind(result, self._kind or "pandas")
 
@@ -443,13 +443,22 @@ class Accumulator:
         own = [name for name in registry.own_metrics() if name in self._own]  # another process may not know them all
         return evaluate(truth, predictions, rule, "truth", own, keep=self._keep == "matches")
 
-    def _part(self, truth: SideColumns, predictions: SideColumns, rule: Rule, kind: TableKind) -> Part:
+    def _keep_part(self, part: parts.Part | None) -> None:
+        """Keeps what average precision needs of a batch; small parts are joined."""
+        self._parts += [] if part is None else [part]
+        n_small = sum(1 for kept in self._parts if len(kept.predictions) < LARGE_PART)
+        if n_small > WAITING_PARTS:
+            large = [kept for kept in self._parts if len(kept.predictions) >= LARGE_PART]
+            small = [kept for kept in self._parts if len(kept.predictions) < LARGE_PART]
+            self._parts = [*large, parts.join_parts(small)]
+
+    def _part(self, truth: SideColumns, predictions: SideColumns, rule: Rule, kind: TableKind) -> parts.Part:
         """What average precision needs of checked tables."""
         if rule.measure is not None:
             rule = replace(rule, measure=table_kinds.taking_kind(rule.measure, kind))
         if not rule.by_distance:
             rule = replace(rule, threshold=min(KEPT_THRESHOLD, rule.threshold or 0.0))
-        return part_of(truth, predictions, rule)
+        return parts.part_of(truth, predictions, rule)
 
     def _settle(self) -> str | None:
         """Matches the batches that wait; returns the text of a warning or None."""

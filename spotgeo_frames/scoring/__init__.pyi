@@ -5,10 +5,9 @@ from . import own_metrics as own_metrics
 from . import registry as registry
 from . import row_counts as row_counts
 from . import sequence_sums as sequence_sums
-from .ap.curves import Asked as Asked
-from .ap.curves import asked_by as asked_by
-from .ap.curves import averages_of as averages_of
-from .ap.curves import is_right as is_right
+from .ap import curves as curves
+from .ap import parts as parts
+from .ap import protocol_entries as protocol_entries
 from .ap.detections import Detections as Detections
 from .ap.detections import similar_of_any_category as similar_of_any_category
 from .ap.evaluate import Matched as Matched
@@ -17,11 +16,6 @@ from .ap.numbers import AP_METRICS as AP_METRICS
 from .ap.numbers import DEFAULT as DEFAULT
 from .ap.numbers import Number as Number
 from .ap.numbers import shown_position as shown_position
-from .ap.parts import Part as Part
-from .ap.parts import matched_parts as matched_parts
-from .ap.parts import part_of as part_of
-from .ap.protocol_entries import entry_of as entry_of
-from .ap.protocol_entries import protocol_of as protocol_of
 from .ap.protocol_table import protocols as protocols
 from .ap.result import AveragePrecision as AveragePrecision
 from .ap.result import average_precision as average_precision

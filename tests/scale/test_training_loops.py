@@ -70,13 +70,19 @@ def need(*modules: str) -> None:
 
 
 def test_all_code_is_run() -> None:
-    sections = ["A batch", "PyTorch", "Several processes", "Lightning", "Ultralytics"]
+    sections = ["A batch", "Average precision", "PyTorch", "Several processes", "Lightning", "Ultralytics"]
     assert [name for name, code in CODE.items() if code] == sections
 
 
 def test_arrays(tmp_path: Path) -> None:
     row = summary_of(tmp_path, CODE["A batch"])
     assert (row["tp"], row["fn"], row["n_sequences"], row["n_frames"]) == (400, 100, 20, 100)
+
+
+def test_average_precision(tmp_path: Path) -> None:
+    row = summary_of(tmp_path, f"{CODE['A batch']}\n{CODE['Average precision']}\nsummary = precision.summary")
+    assert (row["n_truth"], row["n_predicted"], row["n_frames"]) == (250, 250, 50)
+    assert 0.3 < row["AP"] < row["AP50"] <= 1
 
 
 def test_pytorch(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from ...scoring import (
     AveragePrecision,
     Detections,
     Matched,
-    is_right,
+    curves,
     match_tables,
     shares_row,
     similar_of_any_category,
@@ -114,7 +114,7 @@ def errors_at(
     detections, scope, pairs = matched.detections, matched.scopes["all"], matched.pairs["all"][position]
     finds, is_wrong = np.full(len(detections.row), -1), scope.within.copy()
     is_wrong[pairs.prediction] = False
-    pairs = pairs.take(is_right(detections, scope, pairs))
+    pairs = pairs.take(curves.is_right(detections, scope, pairs))
     finds[pairs.prediction] = pairs.truth
     is_missed = scope.counts.copy()
     is_missed[pairs.truth] = False

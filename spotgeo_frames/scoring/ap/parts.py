@@ -72,34 +72,47 @@ def _kept(table: Columns) -> Columns:
     return table.select([name for name in KEPT_COLUMNS if name in table])
 
 
-def matched_parts(parts: Sequence[Part], rule: Rule, protocol: Protocol) -> Matched:
-    """The detections of all parts, matched by a protocol whose thresholds are not looser than the parts' pairs.
+def join_parts(parts: Sequence[Part]) -> Part:
+    """Several parts, which share no frame, as one; small ones take 8 kB each besides their rows."""
+    n_truth, n_predicted = ([len(getattr(part, side)) for part in parts] for side in ("truth", "predictions"))
+    n_pairs = [len(part.pairs.truth) for part in parts]
+    starts = [np.repeat(np.cumsum([0, *counts[:-1]]), n_pairs) for counts in (n_truth, n_predicted)]
+    pairs = join_pairs([part.pairs for part in parts])
+    pairs = pairs._replace(truth=pairs.truth + starts[0], prediction=pairs.prediction + starts[1])
+    truth, predictions, frames = (
+        _joined([getattr(part, name) for part in parts]) for name in ("truth", "predictions", "frames")
+    )
+    return Part(
+        truth,
+        predictions,
+        frames,
+        (np.concatenate([part.areas[0] for part in parts]), np.concatenate([part.areas[1] for part in parts])),
+        pairs,
+        np.concatenate([part.never_found for part in parts]),
+        parts[0].least,
+        next((part.categories for part in parts if part.categories is not None), None),
+    )
+
+
+def matched_part(part: Part, rule: Rule, protocol: Protocol) -> Matched:
+    """The detections of a part, matched by a protocol whose thresholds are not looser than its pairs.
 
     Raises InputError if they are.
     """
-    least = parts[0].least
+    least = part.least
     if (protocol.loosest > least) if protocol.by_distance else (protocol.loosest < least):
         word, what = ("tau", "up to") if protocol.by_distance else ("threshold", "from")
-        hint = f"make the Accumulator with {word}={protocol.loosest:g}"
-        raise InputError(
-            f"Accumulator: pairs {what} {least:g} were kept, and {protocol.loosest:g} is asked for; {hint}"
-        )
-    sides = [_joined([getattr(part, name) for part in parts]) for name in ("truth", "predictions", "frames")]
-    categories = next((part.categories for part in parts if part.categories is not None), None)
-    truth = SideColumns(sides[0], sides[2], None, categories)
-    aligned = alignment.align(truth, SideColumns(sides[1]), may_be_disjoint=True)
-    place = [np.empty(len(side.row), np.int64) for side in (aligned.truth, aligned.predictions)]
-    for of, side in zip(place, (aligned.truth, aligned.predictions), strict=True):
-        of[side.row] = np.arange(len(side.row))
-    pairs = join_pairs([part.pairs for part in parts])
-    starts = [np.cumsum([0, *(len(getattr(part, name)) for part in parts)]) for name in ("truth", "predictions")]
-    n_pairs = [len(part.pairs.truth) for part in parts]
-    offsets = [np.repeat(of[:-1], n_pairs) for of in starts]
-    pairs = pairs._replace(truth=place[0][pairs.truth + offsets[0]], prediction=place[1][pairs.prediction + offsets[1]])
-    of_truth, of_predictions = (np.concatenate(of) for of in zip(*(part.areas for part in parts), strict=True))
-    areas = of_truth[aligned.truth.row], of_predictions[aligned.predictions.row]
-    never_found = np.concatenate([part.never_found for part in parts])[aligned.truth.row]
-    ready = ready_sides(aligned, pairs, areas)._replace(never_found=never_found)
+        asked = f"{protocol.loosest:g} is asked for; make the Accumulator with {word}={protocol.loosest:g}"
+        raise InputError(f"Accumulator: pairs {what} {least:g} were kept, and {asked}")
+    truth = SideColumns(part.truth, part.frames, None, part.categories)
+    aligned = alignment.align(truth, SideColumns(part.predictions), may_be_disjoint=True)
+    rows = aligned.truth.row, aligned.predictions.row
+    places = [np.empty(len(row), np.int64) for row in rows]
+    for place, row in zip(places, rows, strict=True):
+        place[row] = np.arange(len(row))
+    pairs = part.pairs._replace(truth=places[0][part.pairs.truth], prediction=places[1][part.pairs.prediction])
+    ready = ready_sides(aligned, pairs, (part.areas[0][rows[0]], part.areas[1][rows[1]]))
+    ready = ready._replace(never_found=part.never_found[rows[0]])
     return matched_detections(sorted_detections(aligned, rule, protocol, ready=ready), rule, protocol)
 
 
