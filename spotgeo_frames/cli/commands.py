@@ -239,6 +239,7 @@ AP = Command(
             metavar="<int>",
             type=count,
         ),
+        word("--metrics", "Further numbers: oLRP, best_f1, precision_at_recall_0.9, recall_at_precision_0.5"),
         BY,
         FRAMES,
         path("--categories", "Parquet or CSV with the column category, and frequency (r, c, f) or parent"),

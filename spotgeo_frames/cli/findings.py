@@ -101,6 +101,7 @@ def ap(
     tau: list[float] | None,
     thresholds: Any,
     max_detections: int | None,
+    metrics: str | None,
     by: list[str],
     frames: Path | None,
     categories: Path | None,
@@ -122,6 +123,7 @@ def ap(
     if categories is not None:
         known = known._replace(categories=read_categories(categories))
     rules: dict[str, Any] = {"protocol": protocol, "thresholds": thresholds, "max_detections": max_detections}
+    rules["metrics"] = None if metrics is None else [name.strip() for name in metrics.split(",")]
     similarity = "oks" if keypoints else None
     try:
         result = average_precision(known, found, similarity, **rules, tau=tau)

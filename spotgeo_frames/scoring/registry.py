@@ -98,7 +98,7 @@ def count(name: str, label: str, formula: str, value: Function | None, *needs: i
 
 def share_of(name: str, label: str, formula: str, value: Function | None = None, **facts: Any) -> Metric:
     """Makes the entry of a share of 1, where higher is better; the facts are other fields of the entry."""
-    return Metric(name, label, formula, value, higher_is_better=True, written="share", **{"high": 1.0} | facts)
+    return Metric(name, label, formula, value, written="share", **{"high": 1.0, "higher_is_better": True} | facts)
 
 
 def _counted(sums: NamedSums) -> np.ndarray:

@@ -13,9 +13,10 @@ import numpy as np
 
 from ...matching import Pairs
 from ...support import arrays
+from . import further
 from .detections import Detections
 from .interpolation import CURVES, Curve, TruePositives, cells_of, points_of
-from .numbers import RATES, Number, Numbers, limits_of
+from .numbers import FORMULAS, RATES, Number, Numbers, limits_of
 from .protocol_entries import Protocol
 from .scopes import Scope
 
@@ -24,20 +25,26 @@ MOST_TOGETHER = 1 << 12
 
 
 class Asked(NamedTuple):
-    """What averages are computed: the kinds of numbers, the curve of precision, and the limits of recall, rising."""
+    """What averages are computed: the kinds of numbers, the curve of precision, and the limits of recall, rising.
+
+    `also` are further numbers, at the first threshold of the protocol.
+    """
 
     kinds: frozenset[str]
     curve: Curve
     limits: Sequence[int | None]
     min_recall: float = 0.0
     min_precision: float = 0.0
+    also: Sequence[Number] = ()
+    protocol: Protocol | None = None
 
 
 def asked_by(numbers: Numbers, protocol: Protocol) -> Asked:
     """What some numbers of a protocol are computed from."""
     kinds = frozenset(number.of for number in numbers.values())
     curve = CURVES[protocol.interpolation]
-    return Asked(kinds, curve, limits_of(numbers), protocol.min_recall, protocol.min_precision)
+    also = [number for number in numbers.values() if number.of in FORMULAS]
+    return Asked(kinds, curve, limits_of(numbers), protocol.min_recall, protocol.min_precision, also, protocol)
 
 
 class Averages(NamedTuple):
@@ -61,6 +68,8 @@ class Averages(NamedTuple):
 
     def cells(self, number: Number) -> np.ndarray:
         """What a number is the mean of, (T, X, K)."""
+        if number.of in FORMULAS:
+            return self.values[f"{number.of} {number.rate}"]
         of = self.values[number.of]
         if number.of == "recall":
             return of[:, [self.limits.index(number.limit)]]
@@ -126,7 +135,7 @@ def averages_of(
     of_thresholds = [
         _values(detections, true_positives(detections, scope, pairs, counted), counted, asked) for pairs in matched
     ]
-    values = {kind: np.stack([of[kind] for of in of_thresholds]) for kind in asked.kinds}
+    values = {kind: np.stack([of[kind] for of in of_thresholds]) for kind in of_thresholds[0]}
     for of in values.values():
         of[..., counted.n_truth == 0] = np.nan
     return Averages(values, asked.limits, counted.n_truth, counted.n_predicted)
@@ -142,7 +151,24 @@ def _values(detections: Detections, true: TruePositives, counted: _Counted, aske
         answer["recall"] = _recalls(true, detections.rank, asked.limits).T
     if "sensitivity" in asked.kinds:
         answer["sensitivity"] = _sensitivities(true, counted.n_frames)
+    for number in asked.also:
+        answer[f"{number.of} {number.rate}"] = _also(detections, true, number, asked.protocol)[None]
     return answer
+
+
+def _also(detections: Detections, true: TruePositives, number: Number, protocol: Protocol | None) -> np.ndarray:
+    """A further number of each category, (K,)."""
+    if number.of == "best_f1":
+        return further.best_f1(true)
+    if number.of == "best_f1_score":
+        return further.best_f1_score(true, detections.score)
+    if number.rate is not None:
+        at = {"precision_at_recall": further.precision_at_recall, "recall_at_precision": further.recall_at_precision}
+        return at[number.of](true, number.rate)
+    assert protocol is not None  # whoever asks for further numbers has one
+    own, others = protocol.by_category, protocol.thresholds[0]
+    limit = np.array([own.get(name, others) for name in detections.categories], np.float64)
+    return further.optimal_lrp(true, limit, by_distance=protocol.by_distance)
 
 
 def curves_of(detections: Detections, scope: Scope, matched: Sequence[Pairs], asked: Asked) -> Curves:
@@ -221,10 +247,10 @@ def true_positives(detections: Detections, scope: Scope, pairs: Pairs, counted: 
     matched = _before(of_pair * scope.within[pairs.prediction])
     wrong = within[pairs.prediction] - matched[:-1]
     at_start = within[starts] - matched[np.searchsorted(pairs.prediction, starts)]
-    detection, n = pairs.prediction[is_true], of_pair[is_true]
+    detection, n, measure = pairs.prediction[is_true], of_pair[is_true], pairs.measure[is_true]
     category = detections.category[detection]
     found = np.cumsum(n)
     first = np.searchsorted(detection, starts)
     before = _before(n)[first]
     tp, fp = found - before[category], wrong[is_true] - at_start[category]
-    return TruePositives(detection, category, n, found, tp, fp, first, counted.n_truth, np.diff(at_start))
+    return TruePositives(detection, category, n, found, tp, fp, measure, first, counted.n_truth, np.diff(at_start))

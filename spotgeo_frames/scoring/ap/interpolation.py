@@ -43,6 +43,8 @@ class TruePositives(NamedTuple):
         How many are right from the first category on, up to and including this one.
     tp, fp
         How many detections of its category are right up to and including this one, and how many before it are wrong.
+    measure
+        The similarity of each to its truth, or how far it is off.
     first
         The first of each category, and the end, (K + 1,).
     n_truth, n_wrong
@@ -55,6 +57,7 @@ class TruePositives(NamedTuple):
     found: np.ndarray
     tp: np.ndarray
     fp: np.ndarray
+    measure: np.ndarray
     first: np.ndarray
     n_truth: np.ndarray
     n_wrong: np.ndarray

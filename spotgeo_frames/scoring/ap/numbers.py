@@ -9,14 +9,14 @@ counted, and CPM its mean over seven rates (van Ginneken et al. 2010, doi:10.101
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ...geometries import BOXES, Geometry
 from ..registry import Metric, by_name, share_of
 from .interpolation import CURVES
-from .protocol_entries import AREAS, AREAS_UNDER, PROTOCOLS, THRESHOLDS, Protocol
+from .protocol_entries import AREAS, AREAS_UNDER, PROTOCOLS, THRESHOLDS, Protocol, further
 
 if TYPE_CHECKING:
     from .curves import Averages
@@ -26,13 +26,16 @@ RATES = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 
 
 class Number(NamedTuple):
-    """What a number is the mean of: "precision", "recall" or "sensitivity", in an area range, at all thresholds or one.
+    """What a number is the mean of, in an area range, at all thresholds or one.
+
+    `of` is "precision", "recall", "sensitivity", or one of the further numbers, which are of the first threshold.
 
     `limit` is how many detections of a frame and category count, None for all. `frequency` is that of the categories
-    that it is the mean over, None for all. `rate` is the one of a sensitivity, None for the mean over all rates.
+    that it is the mean over, None for all. `rate` is the one of a sensitivity, None for the mean over all rates; of a
+    precision at a recall, or a recall at a precision, it is that recall or precision.
     """
 
-    of: Literal["precision", "recall", "sensitivity"]
+    of: str
     area: str = "all"
     threshold: float | None = None
     limit: int | None = 100
@@ -92,13 +95,25 @@ DEFAULT = ("AP", "AP50", "AP75")
 
 
 def numbers_of(protocol: Protocol, geometry: Geometry) -> Numbers:
+    """The numbers of a protocol for a geometry, in the official order, and those that are also asked for."""
+    number = Number("", threshold=protocol.thresholds[0], limit=protocol.max_detections)
+    also = {}
+    for name in protocol.also:
+        kind, share = further(name)
+        also[name] = number._replace(of=kind, rate=share)
+        if kind == "best_f1":
+            also["best_f1_score"] = number._replace(of="best_f1_score")
+    return {**_told(_official(protocol, geometry), protocol), **also}
+
+
+def _official(protocol: Protocol, geometry: Geometry) -> Numbers:
     """The numbers of a protocol for a geometry, in the official order.
 
     Of COCO's, AR1, AR10 and AR100 stay where fewer than the most detections count for them, and that of the most
     follows, such as AR300.
     """
     if protocol.is_coco and protocol.areas == AREAS:
-        return _told(_of_coco(OFFICIAL[geometry.official_numbers], protocol.max_detections), protocol)
+        return _of_coco(OFFICIAL[geometry.official_numbers], protocol.max_detections)
     most, names = protocol.max_detections, OF_AREAS
     suffixes = {area: names.get(area, f"_{area}") for area in protocol.areas if area != "all"}
     answer = {"AP": Number("precision", limit=most)}
@@ -114,7 +129,7 @@ def numbers_of(protocol: Protocol, geometry: Geometry) -> Numbers:
     if protocol.by_distance and protocol.name != "nuscenes":
         answer["CPM"] = Number("sensitivity", limit=most)
         answer |= {f"sensitivity_{rate:g}": Number("sensitivity", limit=most, rate=rate) for rate in RATES}
-    return _told(answer, protocol)
+    return answer
 
 
 def _told(numbers: Numbers, protocol: Protocol) -> Numbers:
@@ -212,10 +227,28 @@ def combined(values: Mapping[str, np.ndarray]) -> dict[str, float]:
     return {name: float(np.nanmean(of)) if not np.isnan(of).all() else np.nan for name, of in values.items()}
 
 
+# The formulas and notes of further numbers.
+FORMULAS = {
+    "oLRP": (
+        "least (sum of localisation errors of the TP + FP + FN) / (TP + FP + FN) over all score thresholds",
+        "optimal localisation recall precision error (Oksuz et al. 2021, arXiv:2011.10772); lower is better",
+    ),
+    "best_f1": ("highest F1 over all score thresholds", "mean over categories, each with a threshold of its own"),
+    "best_f1_score": ("score threshold of the highest F1", "mean over categories; null where nothing is found"),
+    "precision_at_recall": ("highest precision at a recall of at least {share:g}", "0 where it is not reached"),
+    "recall_at_precision": ("highest recall at a precision of at least {share:g}", "0 where it is not reached"),
+}
+
+
 def _metric(name: str, number: Number, thresholds: np.ndarray, protocol: Protocol) -> Metric:
     """The entry of a number in the registry of metrics."""
     at = thresholds_text(thresholds[number.is_at(thresholds)])
     at = f"within {', '.join(f'{tau:g}' for tau in thresholds)}" if protocol.by_distance else f"similarity {at}"
+    if number.of in FORMULAS:
+        formula, note = FORMULAS[number.of]
+        entry = share_of(name, name, formula.format(share=number.rate), note=f"{note}, {at}; null without truths")
+        better = {"oLRP": False, "best_f1_score": None}.get(number.of, True)
+        return entry._replace(higher_is_better=better)
     if number.of == "sensitivity":
         rates = ", ".join(f"{rate:g}" for rate in (RATES if number.rate is None else [number.rate]))
         formula = f"share of truths found with at most {rates} false alarms a frame, {at}"

@@ -48,7 +48,7 @@ def _fields(protocol: Protocol, entry: Protocol) -> list[str]:
     """The fields of a protocol that are not those of its entry, as arguments."""
     given, answer = protocol.arguments, []
     for name in protocol.differs_from(entry):
-        if name in given and not (name == "areas" and protocol.by_distance):
+        if name in given and name != "also" and not (name == "areas" and protocol.by_distance):
             value = given[name]
             shown = [round(one, 12) for one in value] if isinstance(value, tuple) else value
             answer.append(f"{name}={shown}")

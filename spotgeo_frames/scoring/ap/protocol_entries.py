@@ -47,6 +47,10 @@ Interpolation = Literal["101 points", "40 points", "11 points", "area", "linear"
 # The interpolations that are an area, and have no recall points to leave out.
 AREAS_UNDER = ("area", "trapezoid", "cut trapezoid")
 
+# Further numbers that follow from the scores, and those that have a recall or a precision in their names.
+FURTHER = ("oLRP", "best_f1")
+AT_SHARE = ("precision_at_recall", "recall_at_precision")
+
 # Of what `max_detections` is the most: of a frame and category, or of a frame.
 Most = Literal["category", "frame"]
 
@@ -60,6 +64,7 @@ FIELDS = (
     "max_detections_of",
     "min_recall",
     "min_precision",
+    "also",
 )
 
 
@@ -108,6 +113,8 @@ class Protocol(NamedTuple):
         Whether truths also count in the categories that theirs is a kind of.
     frequencies
         Whether there are numbers of the categories of each frequency.
+    also
+        Further numbers that are asked for, by name; see `further`.
     """
 
     name: str
@@ -131,6 +138,7 @@ class Protocol(NamedTuple):
     groups: bool = False
     parents: bool = False
     frequencies: bool = False
+    also: tuple[str, ...] = ()
 
     @property
     def is_coco(self) -> bool:
@@ -163,6 +171,7 @@ class Protocol(NamedTuple):
         values = self._asdict() | {
             "areas": {name: [*bounds] for name, bounds in self.areas.items() if name != "all"},
             "by_category": [[*pair] for pair in self.by_category.items()],
+            "also": [*self.also],
         }
         changed = self.differs_from(PROTOCOLS[self.name])
         return {name: values[name] for name in changed if name not in ("thresholds", "max_detections")}
@@ -175,6 +184,8 @@ class Protocol(NamedTuple):
             values["areas"] = {"all": self.areas["all"]} | ranges
         if "by_category" in fields:
             values["by_category"] = dict(fields["by_category"])
+        if "also" in fields:
+            values["also"] = tuple(fields["also"])
         return self._replace(**values)
 
 
@@ -387,7 +398,35 @@ def _least(field: str, given: Any, protocol: Protocol) -> dict[str, Any]:
     return {field: float(given)}
 
 
+def _also(given: Any, _: Protocol) -> dict[str, Any]:
+    """The names of further numbers."""
+    names = [given] if isinstance(given, str) else [*given] if isinstance(given, Iterable) else [given]
+    for name in names:
+        further(name)
+    return {"also": tuple(dict.fromkeys(names))}
+
+
+def further(name: Any) -> tuple[str, float | None]:
+    """The kind of a further number, and the recall or precision in its name; raises ValueError if it is none.
+
+    `oLRP` and `best_f1` are kinds by themselves; `precision_at_recall_0.9` and `recall_at_precision_0.5` have a share.
+    """
+    text = name if isinstance(name, str) else ""
+    if text in FURTHER:
+        return text, None
+    kind, _, share = text.rpartition("_")
+    try:
+        value = float(share)
+    except ValueError:
+        value = np.nan
+    if kind not in AT_SHARE or not 0 < value <= 1:
+        how = "'oLRP', 'best_f1', 'precision_at_recall_0.9' and 'recall_at_precision_0.5' are such numbers"
+        raise ValueError(f"metrics: {name!r} is no further number of average precision; {how}")
+    return kind, value
+
+
 _CHECKS: Mapping[str, Any] = {
+    "also": _also,
     "assignment": lambda given, _: _word("assignment", get_args(Assignment), given),
     "interpolation": lambda given, _: _word("interpolation", get_args(Interpolation), given),
     "thresholds": _thresholds,

@@ -202,6 +202,7 @@ def average_precision(
     interpolation: str | None = None,
     min_recall: float | None = None,
     min_precision: float | None = None,
+    metrics: Sequence[str] | None = None,
 ) -> AveragePrecision:
     """Computes average precision by the protocol of an official evaluator: COCO's, Pascal VOC's, LVIS's and others.
 
@@ -266,6 +267,12 @@ def average_precision(
     min_recall, min_precision
         Recall points up to the first do not count, and of precision only what is above the second, as a share of what
         it can be.
+    metrics
+        Further numbers, which are then in `summary` and `categories`, in slices, intervals and comparisons: "oLRP" (the
+        least localisation recall precision error over all score thresholds), "best_f1" (the highest F1 over them, with
+        `best_f1_score`, that threshold),
+        "precision_at_recall_0.9" and "recall_at_precision_0.5" with any share. They are of the first threshold, and
+        means over categories, each of which has its own best score threshold.
 
     Returns
     -------
@@ -329,6 +336,7 @@ def average_precision(
         "max_detections_of": max_detections_of,
         "min_recall": min_recall,
         "min_precision": min_precision,
+        "also": metrics,
     }
     rules = protocol_of(protocol, fields, tau)
     options = options_of(rules, similarity, sigmas, distance, unit)
