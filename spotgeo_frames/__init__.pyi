@@ -65,6 +65,7 @@ from .scale import score_dataset as score_dataset
 from .scale import sums as sums
 from .scale import track_dataset as track_dataset
 from .scoring import AveragePrecision as AveragePrecision
+from .scoring import add_metrics as add_metrics
 from .scoring import average_precision as average_precision
 from .scoring import flat as flat
 from .scoring import metric as metric

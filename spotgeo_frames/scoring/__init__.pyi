@@ -24,6 +24,7 @@ from .ap.result import result_of as result_of
 from .ap.scopes import Scope as Scope
 from .ap.tables import match_tables as match_tables
 from .ap.tables import shares_row as shares_row
+from .field_metrics import add_metrics as add_metrics
 from .flat_numbers import flat as flat
 from .match_sums import Groups as Groups
 from .own_metrics import metric as metric

@@ -1,0 +1,131 @@
+"""add_metrics(): metrics that the field knows and that summaries do not have without a word."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..support import InputError
+from ..tables import schema
+from .own_metrics import RowSums, metric
+from .registry import METRICS
+from .sequence_sums import share
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# The names of F-beta: f2 is that of a beta of 2, f0_5 that of 0.5.
+F_BETA = re.compile(r"f(\d+(?:_\d+)?)")
+
+
+class Known(NamedTuple):
+    """A metric of the field: what people read of it, what each row adds to its sums, and how it follows from them."""
+
+    label: str
+    formula: str
+    note: str
+    sums: RowSums
+    value: Callable[[dict[str, np.ndarray]], Any]
+    higher_is_better: bool = True
+
+
+def add_metrics(*names: str) -> None:
+    """Adds metrics of the field, which then are in summaries, slices, intervals, comparisons, leaderboards and reports.
+
+    They stay until the Python process ends, as those of `metric` do; `metric(name, None, None)` takes one out.
+
+    Parameters
+    ----------
+    names
+        "pq": panoptic quality of things, the product of recognition quality (f1) and segmentation quality (loc_a):
+        the similarities of the TP / (TP + FP / 2 + FN / 2), after matching by similarity (Kirillov et al. 2019,
+        arXiv:1801.00868).
+        "lrp": localisation recall precision error: (the errors of the TP, each from 0 for exact to 1 at the threshold
+        or at tau, + FP + FN) / (TP + FP + FN); lower is better (Oksuz et al. 2021, arXiv:2011.10772).
+        "f2", "f0_5" and so on: F-beta, (1 + beta²) TP / ((1 + beta²) TP + beta² FN + FP), with a beta of 2 or 0.5:
+        recall counts beta times as much as precision (van Rijsbergen 1979).
+
+    Raises
+    ------
+    InputError: there is no such metric.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> truth = sf.read_objects("data/boxes/truth.parquet")
+    >>> matches = sf.match(truth, sf.read_objects("data/boxes/v1.parquet"))
+    >>> sf.add_metrics("pq", "lrp", "f2")
+    >>> sf.summarize(matches)[["f1", "loc_a", "pq", "lrp", "f2"]].round(3)
+          f1  loc_a     pq    lrp     f2
+    0  0.691  0.877  0.606  0.602  0.681
+    >>> for name in ("pq", "lrp", "f2"):
+    ...     sf.metric(name, None, None)
+    """
+    for name, known in [(name, _known(name)) for name in names]:
+        metric(name, known.sums, known.value, higher_is_better=known.higher_is_better)
+        METRICS[name] = METRICS[name]._replace(
+            label=known.label, formula=known.formula, note=known.note, low=0.0, high=1.0, written="share"
+        )
+
+
+def _known(name: Any) -> Known:
+    """The metric of a name; raises InputError if there is none."""
+    if isinstance(name, str) and name in KNOWN:
+        return KNOWN[name]
+    beta = F_BETA.fullmatch(name) if isinstance(name, str) else None
+    if beta is None or not float(beta[1].replace("_", ".")) > 0:
+        hint = "'f2' or 'f0_5', F-beta with that beta"
+        raise InputError(f"add_metrics: {name!r} is no metric that is known; there are {', '.join(KNOWN)} and {hint}")
+    return _f_beta(float(beta[1].replace("_", ".")))
+
+
+def _f_beta(beta: float) -> Known:
+    squared = beta * beta
+
+    def value(sums: dict[str, np.ndarray]) -> np.ndarray:
+        found = (1 + squared) * sums["tp"]
+        return share(found, found + squared * sums["fn"] + sums["fp"])
+
+    formula = f"{1 + squared:g} TP / ({1 + squared:g} TP + {squared:g} FN + FP)"
+    note = f"recall counts {beta:g} times as much as precision; null where there is nothing to count"
+    return Known(f"F{beta:g}", formula, note, lambda rows: {}, value)
+
+
+def _similarities(rows: pd.DataFrame) -> dict[str, np.ndarray]:
+    """What each row adds to the similarities of the TP."""
+    found = (rows["outcome"] == "TP").to_numpy()
+    return {"similarity": np.where(found, rows["similarity"].to_numpy(np.float64, na_value=np.nan), 0.0)}
+
+
+def _errors(rows: pd.DataFrame) -> dict[str, np.ndarray]:
+    """What each row adds to the localisation errors of the TP, each 1 at the threshold or at tau."""
+    by_distance, found = schema.measure_of(rows) == "distance", (rows["outcome"] == "TP").to_numpy()
+    limit = rows.attrs.get("tau" if by_distance else "threshold")
+    if limit is None:
+        raise ValueError(f"the table does not tell its {'tau' if by_distance else 'threshold'}; match() notes it")
+    measure = rows[schema.measure_of(rows)].to_numpy(np.float64, na_value=np.nan)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        error = measure / limit if by_distance else np.nan_to_num((1.0 - measure) / (1.0 - limit))
+    return {"error": np.where(found, error, 0.0)}
+
+
+KNOWN = {
+    "pq": Known(
+        "PQ",
+        "sum of the similarities of the TP / (TP + FP / 2 + FN / 2)",
+        "panoptic quality of things: F1 (RQ) times localisation (SQ); null where there is nothing to count",
+        _similarities,
+        lambda sums: share(sums["similarity"], sums["tp"] + (sums["fp"] + sums["fn"]) / 2),
+    ),
+    "lrp": Known(
+        "LRP",
+        "(sum of the localisation errors of the TP + FP + FN) / (TP + FP + FN)",
+        "an error is 0 where the TP is exact and 1 at the threshold or tau; null where there is nothing to count",
+        _errors,
+        lambda sums: share(sums["error"] + sums["fp"] + sums["fn"], sums["tp"] + sums["fp"] + sums["fn"]),
+        higher_is_better=False,
+    ),
+}

@@ -1,0 +1,68 @@
+"""add_metrics(): panoptic quality, LRP and F-beta, by hand and where other metrics are."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import spotgeo_frames as sf
+from helpers.problems import refused, warned
+from helpers.scenes import objects
+
+NAMES = ("pq", "lrp", "f2", "f0_5")
+
+
+@pytest.fixture(autouse=True)
+def added() -> Iterator[None]:
+    sf.add_metrics(*NAMES)
+    yield
+    for name in NAMES:
+        sf.metric(name, None, None)
+
+
+def boxes() -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Two hits with IoU of 9/11 and 7/13, a miss and two false alarms, of which one sequence has one hit alone."""
+    truth = pd.DataFrame({"sequence": [1, 2, 2], "frame": 1, "object": [1, 1, 2], "x": [0.0, 0.0, 100.0], "y": 0.0})
+    found = truth.assign(x=[1.0, 3.0, 300.0])
+    more = found.tail(1).assign(object=9, x=400.0)
+    return tuple(side.assign(w=10.0, h=10.0) for side in (truth, pd.concat([found, more], ignore_index=True)))  # type: ignore[return-value]
+
+
+def test_by_hand() -> None:
+    row = sf.summarize(sf.match(*boxes())).iloc[0]
+    near = [9 / 11, 7 / 13]
+    assert row["pq"] == pytest.approx(sum(near) / (2 + 1 / 2 + 2 / 2))
+    assert row["pq"] == pytest.approx(row["f1"] * row["loc_a"])
+    assert row["lrp"] == pytest.approx((sum((1 - one) / 0.5 for one in near) + 1 + 2) / 5)
+    assert row["f2"] == pytest.approx(5 * 2 / (5 * 2 + 4 * 1 + 2))
+    assert row["f0_5"] == pytest.approx(1.25 * 2 / (1.25 * 2 + 0.25 * 1 + 2))
+
+
+def test_slices_and_intervals() -> None:
+    matches = sf.match(*boxes())
+    assert sf.summarize(matches, "sequence")["lrp"].tolist() == pytest.approx([2 * 2 / 11, (2 * 6 / 13 + 3) / 4])
+    assert sf.summarize(matches, "sequence")["pq"][0] == pytest.approx(9 / 11)
+    rows = sf.intervals(matches, metrics=["pq", "lrp"])
+    assert rows["estimate"].tolist() == pytest.approx(sf.summarize(matches)[["pq", "lrp"]].iloc[0].tolist())
+
+
+def test_points_have_errors_by_tau_and_no_panoptic_quality() -> None:
+    matches = sf.match(objects([(1, 1, 10.0, 5.0)]), objects([(1, 1, 14.0, 5.0)]), tau=8, epsilon=0)
+    with warned(("summarize", "metric pq is left out", "similarity")):
+        row = sf.summarize(matches).iloc[0]
+    assert row["lrp"] == pytest.approx(0.5)
+    assert "pq" not in row
+
+
+def test_nothing_to_count_is_null() -> None:
+    truth, found = boxes()
+    frames = truth[["sequence", "frame"]].drop_duplicates()
+    row = sf.summarize(sf.match(sf.Annotations(truth.head(0), frames), found.head(0))).iloc[0]
+    assert np.isnan(row[["lrp", "f2"]].to_numpy(float)).all()
+
+
+@pytest.mark.parametrize("name", ["f0", "fb", "PQ", 2])
+def test_unknown_metrics(name: object) -> None:
+    with refused(("add_metrics", "no metric that is known", "pq", "'f2'")):
+        sf.add_metrics(name)  # type: ignore[arg-type]
