@@ -16,6 +16,7 @@ from .analysis import diagnose as diagnose
 from .analysis import error_costs as error_costs
 from .analysis import identity_breaks as identity_breaks
 from .analysis import intervals as intervals
+from .analysis import label_suspects as label_suspects
 from .analysis import leaderboard as leaderboard
 from .analysis import non_inferiority as non_inferiority
 from .analysis import object_summary as object_summary
@@ -49,6 +50,7 @@ from .formats import write_coco_results as write_coco_results
 from .formats import write_kitti as write_kitti
 from .formats import write_motchallenge as write_motchallenge
 from .formats import write_spotgeo as write_spotgeo
+from .formats import write_suspects as write_suspects
 from .formats import write_yolo as write_yolo
 from .geometries import geometry as geometry
 from .matching import match as match

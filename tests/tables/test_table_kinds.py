@@ -110,6 +110,7 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "worst_slices, none": (lambda table: sf.worst_slices(table, ["frame"], min_sequences=25), (MATCHES,)),
     "detection_limit": (lambda table: sf.detection_limit(table, "truth_brightness", "frame_sky"), (MATCHES,)),
     "detection_limit of bins": (lambda table: sf.detection_limit(table, "frame_sky", {"truth_x": 2}), (MATCHES,)),
+    "label_suspects": (lambda table: sf.label_suspects(table, tau=10), (MATCHES,)),
     "calibration": (lambda table: sf.calibration(table, bins=4), (MATCHES,)),
     "calibration of ap": (lambda *pair: sf.calibration(sf.average_precision(*pair), bins=2), BOXES),
     "operating_point": (lambda table: sf.operating_point(table, precision=0.9), (MATCHES,)),
