@@ -58,6 +58,10 @@ OF_AP_AND_AR |= {"AP50": 1, "AP75": 1} | {f"AR{limit}": 0.8 for limit in (1, 10,
 # One person with one joint, which is found.
 OF_POSE_RECALL = {"AR": 1, "AR50": 1, "AR75": 1}
 
+# One of two points is found, and the false alarm comes after it; a box of each frequency is found.
+OF_FREE_RESPONSE = {"CPM": 1 / 2} | {f"sensitivity_{rate:g}": 1 / 2 for rate in (0.125, 0.25, 0.5, 1, 2, 4, 8)}
+OF_FREQUENCIES = {"APr": 1, "APc": 1, "APf": 1, "AR300": 1}
+
 
 def summaries() -> list[tuple[pd.Series, dict[str, float]]]:
     """What each scene gives, and what it has to give."""
@@ -70,6 +74,10 @@ def summaries() -> list[tuple[pd.Series, dict[str, float]]]:
     swept = sf.sweep(scored, scored.assign(x=[5.0, 90.0], score=[0.9, 0.1]))
     sized = pd.DataFrame({"sequence": range(6), "frame": 1, "object": 1, "x": 0.0, "y": 0.0, "w": [10.0, 40, 200] * 2})
     sized["h"] = sized["w"]
+    of_lvis = sized.head(3).assign(sequence=1, object=range(3), x=[0.0, 100, 200], category=[*"abc"])
+    frames = pd.DataFrame({"sequence": [1], "frame": 1, "negative_categories": [[]], "not_exhaustive_categories": [[]]})
+    lvis = sf.Annotations(of_lvis, frames, None, pd.DataFrame({"category": [*"abc"], "frequency": [*"rcf"]}))
+    free = sf.average_precision(scored, scored.assign(x=[5.0, 90.0], score=[0.9, 0.1]), tau=10)
     nose = person[:1].assign(joint="nose", area=2500.0)
     return [
         (sf.summarize(points).iloc[0], BY_DISTANCE),
@@ -84,6 +92,8 @@ def summaries() -> list[tuple[pd.Series, dict[str, float]]]:
             OF_AP_AND_AR,
         ),
         (sf.average_precision(nose, nose.assign(score=1.0)).summary.iloc[0], OF_POSE_RECALL),
+        (free.summary.iloc[0], OF_FREE_RESPONSE),
+        (sf.average_precision(lvis, of_lvis.assign(score=0.5), protocol="lvis").summary.iloc[0], OF_FREQUENCIES),
     ]
 
 
