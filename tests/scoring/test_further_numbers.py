@@ -102,3 +102,16 @@ def test_nothing_is_found() -> None:
     row = sf.average_precision(truth, found.assign(y=500.0), metrics=NAMES).summary.iloc[0]
     assert row[NAMES].tolist() == [1.0, 0.0, 0.0, 0.0]
     assert np.isnan(row["best_f1_score"])
+
+
+def test_vernier_has_the_same_optimal_lrp(coco: Path) -> None:
+    """Where it looks at every score; by itself it looks at 101 score thresholds, and may miss the best."""
+    vernier = pytest.importorskip("vernier.instance")
+    paths = coco / "annotations.json", coco / "fast.json"
+    known, found = sf.read_coco(*paths, boxes=True)
+    content = [path.read_bytes() for path in paths]
+    report = vernier.optimal_lrp(*content, tau_grid=sorted(found.objects["score"].unique().tolist()))
+    row = sf.average_precision(known, found, metrics=["oLRP"])
+    assert row.summary["oLRP"][0] == pytest.approx(report.olrp, abs=1e-12)
+    assert row.categories["oLRP"].tolist() == pytest.approx([one.olrp for one in report.per_class], abs=1e-12)
+    assert vernier.optimal_lrp(*content).olrp >= report.olrp
