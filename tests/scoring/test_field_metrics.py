@@ -1,5 +1,6 @@
 """add_metrics(): panoptic quality, LRP and F-beta, by hand and where other metrics are."""
 
+import json
 from collections.abc import Iterator
 
 import numpy as np
@@ -66,3 +67,37 @@ def test_nothing_to_count_is_null() -> None:
 def test_unknown_metrics(name: object) -> None:
     with refused(("add_metrics", "no metric that is known", "pq", "'f2'")):
         sf.add_metrics(name)  # type: ignore[arg-type]
+
+
+def test_vernier_has_the_same_panoptic_quality() -> None:
+    """Things that are rectangles in cells of their own, before a background that fills the rest of each image."""
+    panoptic = pytest.importorskip("vernier.panoptic")
+    random, size, cell = np.random.default_rng(3), 80, 20
+    rows: list[list[dict[str, object]]] = [[], []]
+    maps: list[dict[int, np.ndarray]] = [{}, {}]
+    said: list[dict[int, list[dict[str, object]]]] = [{}, {}]
+    for image in range(1, 7):
+        drawn = [np.ones((size, size), np.uint32) for _ in rows]
+        segments = [[{"id": 1, "category_id": 9, "iscrowd": 0}] for _ in rows]
+        for place in range((size // cell) ** 2):
+            x, y = place % (size // cell) * cell, place // (size // cell) * cell
+            for side in (0, 1):
+                if random.random() < 0.25:
+                    continue
+                w, h = (int(value) for value in random.integers(9, 19, 2))
+                category, number = int(random.integers(1, 3)), 2 + place
+                drawn[side][y : y + h, x : x + w] = number
+                segments[side].append({"id": number, "category_id": category, "iscrowd": 0})
+                box = {"x": float(x), "y": float(y), "w": float(w), "h": float(h)}
+                rows[side].append({"sequence": image, "frame": 1, "object": number, "category": category, **box})
+        for side in (0, 1):
+            of_side = [segment | {"area": int((drawn[side] == segment["id"]).sum())} for segment in segments[side]]
+            maps[side][image] = drawn[side]
+            said[side][image] = of_side
+    classes = [{"id": one, "name": str(one), "isthing": int(one < 9)} for one in (1, 2, 9)]
+    infos = [json.dumps(of_side).encode() for of_side in said]
+    known = panoptic.Dataset.from_arrays(maps[0], infos[0], json.dumps(classes).encode())
+    found = panoptic.Predictions.from_arrays(maps[1], infos[1])
+    stats = panoptic.Evaluator().evaluate(known, found)
+    table = sf.summarize(sf.match(*(pd.DataFrame(of_side) for of_side in rows)), "category")
+    assert table["pq"].mean() == pytest.approx(stats.pq_things, abs=1e-12)
