@@ -122,6 +122,7 @@ def ap(
     known, found = read_sides(truth, [results.path], frames, content, needed=needed)
     if categories is not None:
         known = known._replace(categories=read_categories(categories))
+    thresholds = _as_categories(thresholds, known.objects)
     rules: dict[str, Any] = {"protocol": protocol, "thresholds": thresholds, "max_detections": max_detections}
     rules["metrics"] = None if metrics is None else [name.strip() for name in metrics.split(",")]
     similarity = "oks" if keypoints else None
@@ -147,6 +148,17 @@ def ap(
         return "\n\n".join(["\n".join(lines), *tables])
 
     return Answer(text, lambda: as_json)
+
+
+def _as_categories(thresholds: Any, objects: pd.DataFrame) -> Any:
+    """Thresholds by class, whose names are numbers where the truth's classes are."""
+    import pandas as pd
+
+    if not isinstance(thresholds, dict) or "category" not in objects:
+        return thresholds
+    if not pd.api.types.is_integer_dtype(objects["category"].dtype):
+        return thresholds
+    return {int(name) if name and name.isdecimal() else name: value for name, value in thresholds.items()}
 
 
 def _of_slices(result: AveragePrecision, columns: Mapping[str, CheckedBins]) -> pd.DataFrame:

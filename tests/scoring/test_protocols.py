@@ -324,3 +324,21 @@ def test_ultralytics_own_function_has_the_same_numbers() -> None:
     codes = claims["category"].map(names).to_numpy(), truth["category"].map(names).to_numpy()
     ap = metrics.ap_per_class(np.stack(right, axis=1).astype(float), claims["score"].to_numpy(), *codes)[5]
     assert [aps(result)[name] for name in names] == pytest.approx(ap.mean(axis=1).tolist(), abs=0)
+
+
+def test_what_does_not_fit_the_data_is_refused() -> None:
+    """Thresholds of categories that are not there, and places on the ground of what has none."""
+    truth, found = scenes(0)
+    with refused(("average_precision", "thresholds", "no category 'lorry'", "'car'")):
+        sf.average_precision(truth, found, thresholds={"lorry": 0.7, None: 0.5})
+    codes = {"car": 1, "cyclist": 2, "van": 3}
+    numbered = [side.assign(category=side["category"].map(codes)) for side in (truth, found)]
+    with refused(("average_precision", "no category '1'")):
+        sf.average_precision(*numbered, thresholds={"1": 0.7, None: 0.5})
+    sky = pd.DataFrame({"sequence": 1, "frame": 1, "object": [1], "ra": [1.0], "dec": [1.0]})
+    places = [(side, "protocol nuscenes", column) for side in ("truth", "predictions") for column in ("x", "y")]
+    with refused(*places):
+        sf.average_precision(sky, sky.assign(score=1.0), protocol="nuscenes")
+    points = [side.drop(columns=["w", "h"]) for side in (truth, found)]
+    with refused(("average_precision", "points match within a distance", "tau= (px)")):
+        sf.average_precision(*points)

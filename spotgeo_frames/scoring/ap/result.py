@@ -346,7 +346,18 @@ def average_precision(
     checks.check_scores(sides[1].objects, provenance.source(sides[1].objects, "predictions"), "average_precision")
     if max_detections is None:
         rules = rules._replace(max_detections=entry_of(protocol, rule.geometry).max_detections)
-    return result_of(matched_sides(*sides, rule, rules), by, stacklevel=table_kinds.CALLER + 1)
+    matched = matched_sides(*sides, rule, rules)
+    _check_categories(thresholds, matched)
+    return result_of(matched, by, stacklevel=table_kinds.CALLER + 1)
+
+
+def _check_categories(thresholds: Any, matched: Matched) -> None:
+    """Raises InputError if a threshold is given for a category that neither side has."""
+    there = matched.detections.categories.tolist()
+    unknown = [name for name in thresholds or () if isinstance(thresholds, Mapping) and name not in (None, *there)]
+    if unknown:
+        how = f"there are {messages.first_listed(map(repr, there))}"
+        raise InputError(f"average_precision: thresholds: there is no category {unknown[0]!r}; {how}")
 
 
 def result_of(
@@ -389,7 +400,7 @@ def rule_of(protocol: Protocol, options: MatchOptions, sides: tuple[Annotations,
             options = options._replace(similarity="oks")
         rule = rule_of_tables(options, *sides)
         if rule.pair_measure != "similarity" or rule.tau is not None:
-            name, of = rule.geometry.name, rule.geometry.unit
+            name, of = rule.geometry.name, rule.geometry.unit or "px"
             how = f"give tau= ({of}), a number or a list, or similarity= a function"
             raise InputError(f"average_precision: {name} match within a distance; {how}")
         return replace(rule, threshold=protocol.loosest)
@@ -398,7 +409,21 @@ def rule_of(protocol: Protocol, options: MatchOptions, sides: tuple[Annotations,
     rule = rule_of_tables(options, *sides)
     if protocol.unit is None or options.distance is not None:
         return rule
+    check_has_ground(protocol, sides)
     return Rule("distance", protocol.loosest, 0.0, unit=protocol.unit)  # on the ground, whatever else rows have
+
+
+def check_has_ground(protocol: Protocol, sides: tuple[Annotations, Annotations]) -> None:
+    """Raises InputError if a side has no places on the ground, which the protocol measures in its unit."""
+    problems = [
+        f"{provenance.source(side.objects, name)}: protocol {protocol.name} measures places on the ground, and column "
+        f"{column} is missing (in {protocol.unit})"
+        for name, side in zip(("truth", "predictions"), sides, strict=True)
+        for column in ("x", "y")
+        if column not in side.objects
+    ]
+    if problems:
+        raise InputError(problems)
 
 
 def _beyond_text(matched: Matched) -> str | None:
