@@ -270,9 +270,8 @@ def average_precision(
     metrics
         Further numbers, which are then in `summary` and `categories`, in slices, intervals and comparisons: "oLRP" (the
         least localisation recall precision error over all score thresholds), "best_f1" (the highest F1 over them, with
-        `best_f1_score`, that threshold),
-        "precision_at_recall_0.9" and "recall_at_precision_0.5" with any share. They are of the first threshold, and
-        means over categories, each of which has its own best score threshold.
+        `best_f1_score`, that threshold), "precision_at_recall_0.9" and "recall_at_precision_0.5" with any share. They
+        are of the first threshold, and means over categories, each of which has its own best score threshold.
 
     Returns
     -------
