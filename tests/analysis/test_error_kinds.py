@@ -111,8 +111,9 @@ def test_kinds_of_boxes(name: str) -> None:
     frames = pd.DataFrame({"sequence": [1], "frame": [1]})
     diagnosed = sf.diagnose(sf.match(sf.Annotations(boxes(truth), frames), boxes(predictions)))
     assert [None if pd.isna(kind) else kind for kind in diagnosed["kind"]] == wanted
-    paired = diagnosed["kind"].isin(["mislocated", "confused_and_mislocated"])
-    assert diagnosed["pair_similarity"].notna().tolist() == paired.tolist()
+    alone = diagnosed["kind"].isna() | diagnosed["kind"].isin(["lost", "background", "no_truth_in_frame"])
+    assert diagnosed["pair_similarity"].isna().tolist() == alone.tolist()
+    assert diagnosed["pair_object"].isna().tolist() == alone.tolist()
 
 
 def test_how_far_mislocated_boxes_may_lie() -> None:
@@ -142,7 +143,8 @@ def test_kinds_of_whole_poses_by_hand() -> None:
     diagnosed = sf.diagnose(matches)
     kinds = [None if pd.isna(kind) else kind for kind in diagnosed["kind"]]
     assert kinds == [None, "lost", "mislocated", "duplicate", "background", "mislocated"]
-    assert diagnosed["pair_similarity"].dropna().tolist() == pytest.approx([np.exp(-36 / 32)] * 2)
+    far, near = np.exp(-36 / 32), np.exp(-1 / 32)  # the second one is of the duplicate
+    assert diagnosed["pair_similarity"].dropna().tolist() == pytest.approx([far, near, far])
     costs = sf.error_costs(diagnosed).set_index("kind")
     assert costs.loc["all", ["n_misses", "n_false_alarms", "f1"]].tolist() == [2, 3, 1]
 
@@ -159,10 +161,10 @@ def test_kinds_of_joints_in_head_sizes_by_hand() -> None:
     diagnosed = sf.diagnose(sf.pose(truth, claims).matches)
     kinds = [None if pd.isna(kind) else kind for kind in diagnosed["kind"]]
     assert kinds == [None, "mislocated", "lost", "lost", "duplicate", "mislocated", "background"]
-    assert diagnosed["pair_head_sizes"].dropna().tolist() == pytest.approx([0.6, 0.6])
+    assert diagnosed["pair_head_sizes"].dropna().tolist() == pytest.approx([0.6, 0.5, 0.6])  # 0.5: of the duplicate
     assert (diagnosed.attrs["reach"], diagnosed.attrs["head_sizes"]) == (3.0, 0.5)
     farther = sf.diagnose(diagnosed, reach=3.2)
-    assert farther["pair_head_sizes"].dropna().tolist() == pytest.approx([0.6, 1.6, 0.6, 1.6])
+    assert farther["pair_head_sizes"].dropna().tolist() == pytest.approx([0.6, 1.6, 0.5, 0.6, 1.6])
     with refused(("least_similarity", "0.5 head sizes"), error=ValueError):
         sf.diagnose(diagnosed, least_similarity=0.1)
 
