@@ -353,7 +353,7 @@ def average_precision(
 def _check_categories(thresholds: Any, matched: Matched) -> None:
     """Raises InputError if a threshold is given for a category that neither side has."""
     there = matched.detections.categories.tolist()
-    unknown = [name for name in thresholds or () if isinstance(thresholds, Mapping) and name not in (None, *there)]
+    unknown = [name for name in thresholds if name not in (None, *there)] if isinstance(thresholds, Mapping) else []
     if unknown:
         how = f"there are {messages.first_listed(map(repr, there))}"
         raise InputError(f"average_precision: thresholds: there is no category {unknown[0]!r}; {how}")
