@@ -16,6 +16,7 @@ from .analysis import diagnose as diagnose
 from .analysis import error_costs as error_costs
 from .analysis import identity_breaks as identity_breaks
 from .analysis import intervals as intervals
+from .analysis import label_suspects as label_suspects
 from .analysis import leaderboard as leaderboard
 from .analysis import non_inferiority as non_inferiority
 from .analysis import object_summary as object_summary

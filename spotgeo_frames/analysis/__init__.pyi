@@ -14,6 +14,7 @@ from .errors import confusion as confusion
 from .errors import diagnose as diagnose
 from .errors import error_costs as error_costs
 from .errors import identity_breaks as identity_breaks
+from .errors import label_suspects as label_suspects
 from .errors import object_summary as object_summary
 from .mistakes import check as check
 from .thresholds import Calibration as Calibration

@@ -7,4 +7,5 @@ from .histories import object_summary as object_summary
 from .histories import switches as switches
 from .identity_changes import identity_breaks as identity_breaks
 from .offsets import bias as bias
+from .suspected_labels import label_suspects as label_suspects
 from .track_repairs import track_rows as track_rows
