@@ -50,6 +50,7 @@ from .formats import write_coco_results as write_coco_results
 from .formats import write_kitti as write_kitti
 from .formats import write_motchallenge as write_motchallenge
 from .formats import write_spotgeo as write_spotgeo
+from .formats import write_suspects as write_suspects
 from .formats import write_yolo as write_yolo
 from .geometries import geometry as geometry
 from .matching import match as match

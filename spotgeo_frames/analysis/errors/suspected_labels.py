@@ -114,9 +114,9 @@ def label_suspects(
     Then come `sequence` and `frame`; `submission`, if `x` is a dict; `truth_object` and `truth_category`, the label;
     `other_truth_object`, the second of two that are one object; `predicted_object` and `predicted_category`, the
     detection; `score`; `distance` (in the unit of the rule) or `similarity` of the pair; the coordinates to look at,
-    such as `x`, `y`, `w`, `h`, those of the detection or, where there is none, of the label; and `look_at`, what to look
-    at, as a sentence. What a suspect does not have is null, and categories are there if their side has them. Suspicions
-    come in the order above; within each, the highest scores come first, then the nearest pairs. The note
+    such as `x`, `y`, `w`, `h`, those of the detection or, where there is none, of the label; and `look_at`, a sentence
+    that says what to look at. What a suspect does not have is null, and categories are there if their side has them.
+    Suspicions come in the order above; within each, the highest scores come first, then the nearest pairs. The note
     `score_threshold` (`attrs`) is the one that was used; of a dict, by name. Crowds and ignored truths are no suspects.
 
     Raises
@@ -150,7 +150,8 @@ def label_suspects(
     options = options_of_matches(tau, None, similarity, threshold, sigmas, distance)
     names = [f"label_suspects: {name}" for name in given]
     submissions = {
-        str(key): _submission(of, options, threshold, name) for (key, of), name in zip(given.items(), names, strict=True)
+        str(key): _submission(of, options, threshold, name)
+        for (key, of), name in zip(given.items(), names, strict=True)
     }
     _check_same_truth(submissions)
     found, least = [], {}
@@ -159,7 +160,7 @@ def label_suspects(
         found += [_suspects(of, one, key if several else None) for one in _of_detections(of, least[key])]
     first = next(iter(submissions.values()))
     found += [_suspects(first, one, None) for one in (_repeated(first), _never_found(submissions))]
-    columns = [*dict.fromkeys(column for table in found for column in table)]
+    columns = [*dict.fromkeys(str(column) for table in found for column in table)]
     answer = _sorted(found, [name for name in columns if several or name != "submission"], first.rule)
     notes = least if several else least["x"]
     answer.attrs = noted_rule.shared_notes(first.table) | {"score_threshold": notes}
@@ -364,7 +365,7 @@ def _sentences(suspects: pd.DataFrame, suspicion: int, measure: str) -> pd.Serie
         sentence = sentence + score + ": which is right?"
     elif suspicion == TWICE:
         value = pd.Series(np.char.mod(f" ({measure} %.3g)", suspects[measure].to_numpy()), dtype=text)
-        sentence = "Labels " + truth + " and " + other + is_of + " nearly coincide" + value + ": are they one object?"
+        sentence = "Labels " + truth + " and " + other + is_of + " would match each other" + value + ": are they one object?"
     else:
         sentence = "No detection is near label " + truth + is_of + ": is there an object?"
     return sentence.astype(text)
