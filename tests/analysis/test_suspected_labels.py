@@ -247,6 +247,42 @@ def test_poses() -> None:
         sf.label_suspects(sf.match(truth, found))
 
 
+def test_a_function_of_the_caller() -> None:
+    """It is asked for again, and need not be symmetric: the nearer of both ways counts."""
+
+    def similar(truth: pd.DataFrame, found: pd.DataFrame) -> np.ndarray:
+        far = found["x"].to_numpy() - truth["x"].to_numpy()
+        return np.where(far >= 0, 1 - far / 10, 0).clip(0)
+
+    truth = squares((3, "cat"), (0, "cat"), (50, "cat"))
+    matches = sf.match(truth, squares((50, "cat", 0.9)), similarity=similar, threshold=0.5)
+    suspects = sf.label_suspects(matches, similarity=similar)
+    assert told(suspects, *LABELS, "similarity")[0] == ("twice", 1, 2, None, pytest.approx(0.7))
+    with refused(("match table", "similar", "similarity=")):
+        sf.label_suspects(matches)
+
+
+def test_a_registered_geometry() -> None:
+    sf.geometry("onsets", ["onset"], distance=lambda truth, found: np.abs(truth["onset"] - found["onset"]))
+    try:
+        truth = pd.DataFrame({"sequence": 1, "frame": 1, "object": [1, 2], "onset": [0.0, 1.0]})
+        found = pd.DataFrame({"sequence": 1, "frame": 1, "object": [1], "onset": [90.0], "score": 0.9})
+        suspects = sf.label_suspects(sf.match(truth, found, tau=5), score_threshold=0.5)
+    finally:
+        sf.geometry("onsets", None)
+    assert told(suspects, "onset") == [("unlabelled", 90), ("twice", 0), ("never_found", 0), ("never_found", 1)]
+
+
+def test_frames_of_tracks() -> None:
+    """The table of tracks has the suspects of each frame; what `track` returned is no match table."""
+    truth = pd.concat([squares((0, "cat"), (1, "cat")).assign(frame=frame) for frame in (1, 2)])
+    result = sf.track(truth, squares((0, "cat", 0.9)))
+    suspects = sf.label_suspects(result.matches, similarity="iou", threshold=0.5)
+    assert told(suspects, "frame") == [("twice", 1), ("twice", 2), ("never_found", 2), ("never_found", 2)]
+    with refused("label_suspects: x"):
+        sf.label_suspects(result)  # type: ignore[arg-type]
+
+
 def test_crowds_and_ignored_truths_are_no_suspects() -> None:
     truth = squares((0, "cat"), (1, "cat"), (50, "cat"), (51, "cat"), (100, "cat"))
     truth = truth.assign(crowd=[True, True, False, False, False], ignore=[False, False, True, True, False])

@@ -148,15 +148,15 @@ def label_suspects(
     if not given:
         raise InputError("label_suspects: x has no submission; give one or several")
     options = options_of_matches(tau, None, similarity, threshold, sigmas, distance)
-    names = [f"label_suspects: {name}" for name in given]
-    submissions = {
-        str(key): _submission(of, options, threshold, name)
-        for (key, of), name in zip(given.items(), names, strict=True)
-    }
+    submissions: dict[str, _Submission] = {}
+    for key, one in given.items():
+        submissions[str(key)] = _submission(one, options, threshold, f"label_suspects: {key}")
+    if len(submissions) < len(given):
+        raise InputError("label_suspects: x: two of its names are the same as text; give each submission another")
     _check_same_truth(submissions)
     found, least = [], {}
-    for (key, of), name in zip(submissions.items(), names, strict=True):
-        least[key] = _least_score(of.table, score_threshold, name)
+    for key, of in submissions.items():
+        least[key] = _least_score(of.table, score_threshold, f"label_suspects: {key}")
         found += [_suspects(of, one, key if several else None) for one in _of_detections(of, least[key])]
     first = next(iter(submissions.values()))
     found += [_suspects(first, one, None) for one in (_repeated(first), _never_found(submissions))]
@@ -176,7 +176,7 @@ def _submission(x: Any, options: MatchOptions, threshold: float | None, name: st
         raise InputError(f"{name}: give what average_precision() returned, instead of its matches")
     if "joint" in table:
         raise InputError(f"{name}: has a column joint; match whole poses, by similarity='oks'")
-    row_counts.warn_of_doubled(table, "label_suspects", table_kinds.CALLER + 3)
+    row_counts.warn_of_doubled(table, "label_suspects", table_kinds.CALLER + 2)
     rule = noted_rule.noted_rule(table, options, name=name)
     table = table.reset_index(drop=True)
     kinds = kinds_of_errors(table, rule)
@@ -365,7 +365,9 @@ def _sentences(suspects: pd.DataFrame, suspicion: int, measure: str) -> pd.Serie
         sentence = sentence + score + ": which is right?"
     elif suspicion == TWICE:
         value = pd.Series(np.char.mod(f" ({measure} %.3g)", suspects[measure].to_numpy()), dtype=text)
-        sentence = "Labels " + truth + " and " + other + is_of + " would match each other" + value + ": are they one object?"
+        sentence = (
+            "Labels " + truth + " and " + other + is_of + " would match each other" + value + ": are they one object?"
+        )
     else:
         sentence = "No detection is near label " + truth + is_of + ": is there an object?"
     return sentence.astype(text)
