@@ -94,7 +94,8 @@ def label_suspects(
     score_threshold
         Detections with at least this score are confident. By default it is the lowest score at and above which 90% of
         a submission's detections are right, as the labels are now; if there is none, all detections are taken and a
-        warning says so. Where there are no scores, all are taken, too.
+        warning says so. Where there are no scores, all are taken, too. Many missing labels make it too high; give one
+        then.
     tau, similarity, sigmas, distance
         The rule of a match table, as `match` takes it. Needed only where the table has lost its notes, as a table of
         polars has; a function is needed always.
