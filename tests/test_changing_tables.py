@@ -49,6 +49,7 @@ MADE: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
     ),
     "summarize": (matches, lambda table: sf.summarize(table, by=["sequence", "truth_brightness"], dropna=False)),
     "diagnose": (matches, sf.diagnose),
+    "label_suspects": (matches, lambda table: sf.label_suspects(table, score_threshold=0)),
     "error_costs": (lambda: sf.diagnose(matches()), sf.error_costs),
     "bias": (matches, lambda table: sf.bias(table, by="sequence")),
     "object_summary": (matches, sf.object_summary),

@@ -1,8 +1,9 @@
 """Explains results: why and where they are wrong, and how certain they are.
 
 The room computes confidence intervals, leaderboards, comparisons of submissions, kinds of error, confused categories,
-offsets, histories of objects, the worst slices, detection limits, calibration, operating points, common mistakes, and
-sweeps over score thresholds. In come match tables, or truth and predictions to match anew; out come tables.
+labels that may be wrong, offsets, histories of objects, the worst slices, detection limits, calibration, operating
+points, common mistakes, and sweeps over score thresholds. In come match tables, or truth and predictions to match anew;
+out come tables.
 `presentation` and `cli` may use it; it uses `tracking`.
 """
 

@@ -32,7 +32,7 @@ from .spotgeo import problem_lines as problem_lines
 from .spotgeo import read_spotgeo as read_spotgeo
 from .spotgeo import validate_spotgeo as validate_spotgeo
 from .spotgeo import write_spotgeo as write_spotgeo
-from .suspect_writers import write_suspects as write_suspects
+from .suspect_files import write_suspects as write_suspects
 from .via import read_via as read_via
 from .visdrone import read_uavdt as read_uavdt
 from .visdrone import read_visdrone as read_visdrone

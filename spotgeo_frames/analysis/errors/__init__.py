@@ -1,4 +1,5 @@
-"""What goes wrong: kinds of error and their costs, identity breaks, changes, offsets, histories, confused classes.
+"""What goes wrong: kinds of error and their costs, identity breaks, changes, offsets, histories, confused classes,
+labels that may be wrong.
 
 In come match tables and results; out come tables of errors. It uses `certainty`, and `mistakes` uses it.
 """

@@ -50,6 +50,19 @@ class Nearest(NamedTuple):
     similarity: np.ndarray
 
 
+class RowErrors(NamedTuple):
+    """The N rows of a match table at one threshold, ignored ones among them, and their errors.
+
+    `kind` (N,) is a position in KINDS, or -1. `other` (N,) is the row of the other side that makes it, or -1, and
+    `similarity` (N,) is that of the two, null for none.
+    """
+
+    table: pd.DataFrame
+    kind: np.ndarray
+    other: np.ndarray
+    similarity: np.ndarray
+
+
 class DetectionErrors(NamedTuple):
     """The errors at one threshold, of D detections and G truths.
 
@@ -152,9 +165,8 @@ def _standing(detections: Detections, meant: np.ndarray) -> np.ndarray:
     return stands_for
 
 
-def diagnosed(result: AveragePrecision, position: int, least: float) -> pd.DataFrame:
-    """The match table at the threshold of this position, without what is ignored, with the kind of each error."""
-    matched = result.matched
+def errors_of_rows(matched: Matched, position: int, least: float) -> RowErrors:
+    """The match table at the threshold of this position, and the errors of its rows."""
     errors = errors_at(matched, nearest_truths(matched, least), position, least)
     table = match_tables(matched, [matched.thresholds[position]])
     outcome = table["outcome"].array.codes
@@ -180,7 +192,13 @@ def diagnosed(result: AveragePrecision, position: int, least: float) -> pd.DataF
     other[truth_rows[errors.stands_for[stands]]] = row_of_alarm[stands]
     means = errors.means[alarms]
     other[alarm_rows[means >= 0]] = truth_rows[means[means >= 0]]
+    return RowErrors(table, kind, other, similarity)
 
+
+def diagnosed(result: AveragePrecision, position: int, least: float) -> pd.DataFrame:
+    """The match table at the threshold of this position, without what is ignored, with the kind of each error."""
+    matched = result.matched
+    table, kind, other, similarity = errors_of_rows(matched, position, least)
     possible = kinds_of(matched)
     codes = np.array([possible.index(name) if name in possible else -1 for name in KINDS] + [-1])  # the last for none
     table["kind"] = pd.Categorical.from_codes(codes[kind], dtype=pd.CategoricalDtype(possible))

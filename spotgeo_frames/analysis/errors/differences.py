@@ -86,7 +86,7 @@ def changes(
         "before": checks.check_matches(before, "changes: before"),
         "after": checks.check_matches(after, "changes: after"),
     }
-    problems = [*truth_differences("changes", tables), *_rule_differences(tables)]
+    problems = [*truth_differences("changes", tables), *rule_differences("changes", tables)]
     if problems:
         raise InputError(problems)
     first, second = tables.values()
@@ -96,7 +96,7 @@ def changes(
     for name, table in tables.items():
         noted_rule.check_measured(table, rule, f"changes: {name}")
         row_counts.warn_of_doubled(table, f"changes: {name}")
-    truths = _truth_rows(first, second)
+    truths = truth_rows("changes", first, second)
     found = [
         table["outcome"].array.codes[rows] == schema.TP for table, rows in zip(tables.values(), truths, strict=True)
     ]
@@ -121,21 +121,25 @@ def changes(
     return answer
 
 
-def _rule_differences(tables: Mapping[str, pd.DataFrame]) -> list[str]:
-    """A text if the notes of both tables tell their rule, and the rules differ."""
+def rule_differences(function: str, tables: Mapping[str, pd.DataFrame]) -> list[str]:
+    """A text, which begins with the function, if the notes of two tables tell their rules, and these differ."""
     notes = [noted_rule.rule_notes(table) for table in tables.values()]
     if not all(notes) or notes[0] == notes[1]:
         return []
     told = (", ".join(f"{name} {value}" for name, value in noted.items()) for noted in notes)
-    return [f"changes: the match tables were not made with the same rule: {' and '.join(told)}"]
+    return [f"{function}: the match tables were not made with the same rule: {' and '.join(told)}"]
 
 
-def _truth_rows(before: pd.DataFrame, after: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """The rows of the truths in `before`, in its order, and the rows of the same truths in `after`."""
+def truth_rows(function: str, before: pd.DataFrame, after: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of the truths in `before`, in its order, and the rows of the same truths in `after`.
+
+    Raises InputError, which begins with the function, if a table does not name its truths.
+    """
     tables = before, after
     for table in tables:
         if "truth_object" not in table:
-            raise InputError(messages.missing("changes: match table", "truth_object", table.columns, "match() adds it"))
+            name = f"{function}: match table"
+            raise InputError(messages.missing(name, "truth_object", table.columns, "match() adds it"))
     rows = [np.flatnonzero(np.isin(table["outcome"].array.codes, [schema.TP, schema.FN])) for table in tables]
     key = [*schema.frame_columns(before), "truth_object"]
     numbered = [

@@ -82,8 +82,9 @@ def explore(
         tables, `submission` is the first column.
     filter: set it to see the rows that pass; all others are drawn pale, steps go to the frames that have such rows, and
         the view moves to the first of them. It is text in the words of pandas' `query` (comparisons of columns, numbers
-        and texts, with names in backticks where they have blanks), a filtered table, or a Series of true and false with
-        the index of the match table. Of several match tables, text may name the column `submission`, and a dict has a
+        and texts, with names in backticks where they have blanks), a filtered table, what `label_suspects` returned,
+        whose labels and detections then pass, or a Series of true and false with the index of the match table. Of
+        several match tables, text may name the column `submission`, and a dict has a
         table or a Series for each name. None removes it.
     tags: a table of the rows that were tagged in the view, each with its `tag` and its key: `sequence`, `frame`,
         `joint` where there are joints, `truth_object` and `predicted_object` (null where a row has none). Of several

@@ -1,6 +1,7 @@
 """Rows of match tables, found again by their keys: those that pass `widget.filter`, and those that have tags.
 
-The keys are sequence, frame, joint, and the objects of both sides. A tag is one text a row, given in the view or set
+The keys are sequence, frame, joint, and the objects of both sides. Of a table of suspects among the labels, each row
+names objects of either side, and the rows of these pass. A tag is one text a row, given in the view or set
 from a table.
 """
 
@@ -15,9 +16,12 @@ from ...tables import ArrowStream, LazyTable, arrow, as_numbers, messages, schem
 from ..drawing import drawn_tables
 from .conditions import NAME, passing_condition
 from .contents import Contents
-from .opening import OBJECTS, Given
+from .opening import OBJECTS, SUBMISSION, Given
 
 TAGS = "explore: tags"
+
+# The column that tells a table of suspects, which `label_suspects` made.
+SUSPICION = "suspicion"
 
 TAKEN = "a condition as text, a filtered table, a Series of true and false, or None is needed"
 
@@ -138,8 +142,10 @@ def passing_rows(contents: Contents, given: Any) -> list[np.ndarray]:
         each = {name: _of_table(contents, keys, name, of_name) for name, of_name in given.items()}
         return list((nothing | each).values())
     if _is_table(given):
-        keys = row_keys_of(contents)
-        mine, others = packed([keys, keys_in(given, keys, NAME)])
+        keys, table = row_keys_of(contents), arrow.as_pandas(given, NAME)
+        if SUSPICION in table:
+            return np.split(_of_suspects(contents, keys, table), contents.first_row[1:-1])
+        mine, others = packed([keys, keys_in(table, keys, NAME)])
         return np.split(np.isin(mine, others), contents.first_row[1:-1])
     if len(tables) > 1:
         raise InputError(f"{NAME}: there are {len(tables)} match tables; give a dict with a Series for each name")
@@ -156,6 +162,34 @@ def _is_table(given: Any) -> bool:
     if isinstance(given, pd.DataFrame | LazyTable):
         return True
     return isinstance(given, ArrowStream) and not isinstance(given, pd.Series) and hasattr(given, "columns")
+
+
+def _of_suspects(contents: Contents, keys: pd.DataFrame, table: pd.DataFrame) -> np.ndarray:
+    """Marks the rows of all match tables whose truth or prediction is in a table of suspects."""
+    several = SUBMISSION in table
+    if several:
+        names = pandas_tables.as_text(table[SUBMISSION])
+        unknown = [name for name in names.dropna().unique() if name not in contents.given]
+        if unknown:
+            known = messages.listed(contents.given)
+            raise InputError(f"{NAME}: no match table has the name {unknown[0]!r}; the names are {known}")
+        keys = keys.assign(**{SUBMISSION: keys.get(SUBMISSION, next(iter(contents.given)))})
+    marked = np.zeros(len(keys), bool)
+    for source in (*OBJECTS, f"other_{OBJECTS[0]}"):
+        if source not in table:
+            continue
+        column = source.removeprefix("other_")
+        # A truth is in all submissions.
+        left_out = [*(name for name in OBJECTS if name != column), *([SUBMISSION] if column == OBJECTS[0] else [])]
+        own = keys.drop(columns=left_out, errors="ignore")
+        wanted = (
+            table[table[source].notna()]
+            .drop(columns=column if source != column else [])
+            .rename(columns={source: column})
+        )
+        mine, others = packed([own, keys_in(wanted, own, NAME)])
+        marked |= np.isin(mine, others)
+    return marked
 
 
 def _of_table(contents: Contents, keys: pd.DataFrame, name: str, given: Any) -> np.ndarray:
