@@ -346,7 +346,8 @@ class Accumulator:
         ----------
         protocol, fields
             The protocol, and other arguments that change one of its decisions: `thresholds`, `tau`, `max_detections`
-            and so on, as `average_precision` takes them. Points need no `tau`: it is the accumulator's.
+            and so on, as `average_precision` takes them, and `metrics`, such as ["best_f1"], the highest F1 with its
+            score threshold. Points need no `tau`: it is the accumulator's.
 
         Raises
         ------
@@ -373,6 +374,7 @@ class Accumulator:
             raise InputError("precision: there is no batch yet; update() adds one")
         rule = self._known_rule()
         tau = fields.pop("tau", rule.tau if rule.by_distance else None)
+        fields["also"] = fields.pop("metrics", None)
         rules = protocol_entries.protocol_of(protocol, fields, tau)
         if "max_detections" not in fields:
             rules = rules._replace(max_detections=protocol_entries.entry_of(protocol, rule.geometry).max_detections)

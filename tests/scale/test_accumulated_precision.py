@@ -145,3 +145,12 @@ def test_a_reset_forgets(images: Sides) -> None:
     [first, *_] = batches(images, 0)
     scores = added([first]).reset().update(*first)
     assert_equal(scores.precision(), sf.average_precision(*first))
+
+
+def test_the_best_f1_and_its_threshold(images: Sides) -> None:
+    names = ["best_f1", "oLRP"]
+    result = added(batches(images, 2)).precision(metrics=names)
+    assert_equal(result, sf.average_precision(*images, metrics=names))
+    assert {"best_f1", "best_f1_score", "oLRP"} <= {*result.categories.columns}
+    with pytest.raises(ValueError, match="iou is no field of a protocol"):
+        added(batches(images, 2)).precision(iou=0.5)

@@ -301,6 +301,9 @@ def protocol_of(name: Any, fields: Mapping[str, Any], tau: Any = None) -> Protoc
     if not isinstance(name, str) or name not in PROTOCOLS:
         raise ValueError(f"protocol is {name!r}; one of {', '.join(PROTOCOLS)} is needed")
     entry = PROTOCOLS[name]
+    unknown = [field for field in fields if field not in FIELDS]
+    if unknown:
+        raise ValueError(f"{unknown[0]} is no field of a protocol; there are {', '.join(FIELDS[:-1])}, metrics and tau")
     given = {field: value for field, value in fields.items() if value is not None}
     if tau is not None:
         if "thresholds" in given:
