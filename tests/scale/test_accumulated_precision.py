@@ -154,3 +154,72 @@ def test_the_best_f1_and_its_threshold(images: Sides) -> None:
     assert {"best_f1", "best_f1_score", "oLRP"} <= {*result.categories.columns}
     with pytest.raises(ValueError, match="iou is no field of a protocol"):
         added(batches(images, 2)).precision(iou=0.5)
+
+
+EMPTY = {"sequence": 1, "frame": 0, "boxes": []}
+BOX = {"sequence": 1, "frame": 1, "boxes": [[0, 0, 9, 9], [50, 0, 9, 9]]}
+FOUND = BOX | {"scores": [0.5, 0.9]}
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_frames_without_rows_say_nothing_of_the_rule(reverse: bool) -> None:
+    several = [(EMPTY, EMPTY), (BOX, FOUND)]  # predictions without rows need no scores
+    scores = sf.Accumulator(keep="scores")
+    for batch in several[::-1] if reverse else several:
+        scores.update(*batch)
+    assert scores.precision().summary["AP"].tolist() == [1.0]
+    first = sf.Accumulator(keep="scores").update(EMPTY, EMPTY)
+    assert first.merge(sf.Accumulator(keep="scores").update(BOX, FOUND)).precision().summary["AP"].tolist() == [1.0]
+
+
+def test_tables_of_categories_are_united_in_any_order() -> None:
+    def batch(sequence: int, category: str, frequency: str) -> Sides:
+        objects = pd.DataFrame(
+            {"sequence": [sequence], "frame": 1, "object": 1, "x": 0.0, "y": 0.0, "w": 9.0, "h": 9.0}
+        )
+        objects = objects.assign(category=category)
+        frames = pd.DataFrame({"sequence": [sequence], "frame": 1})
+        frames = frames.assign(negative_categories=[[]], not_exhaustive_categories=[[]])
+        categories = pd.DataFrame({"category": [category], "frequency": frequency})
+        return sf.Annotations(objects, frames, None, categories), objects.assign(score=0.9)
+
+    several = [batch(1, "cat", "r"), batch(2, "dog", "f")]
+    for order in (several, several[::-1]):
+        summary = added(order).precision("lvis").summary
+        assert summary[["APr", "APf"]].round(9).to_numpy().tolist() == [[1.0, 1.0]]
+        assert summary["APc"].isna().all()
+    with refused(("Accumulator", "different things of category 'cat'", "the same table of categories")):
+        added([several[0], batch(3, "cat", "c")]).precision("lvis")
+
+
+def test_a_protocol_that_does_not_fit_what_was_kept_is_refused(images: Sides) -> None:
+    boxes = added(batches(images, 0))
+    with refused(("Accumulator", "matched by similarity", "Accumulator with tau=")):
+        boxes.precision(tau=0.4)
+    with refused(("Accumulator", "matched by similarity", "Accumulator with tau=")):
+        boxes.precision("nuscenes")
+    with refused(
+        ("truth", "lvis needs the column negative_categories"),
+        ("truth", "not_exhaustive_categories"),
+        ("truth", "frequency"),
+    ):
+        boxes.precision("lvis")
+    with refused(
+        (
+            "thresholds",
+            "there is no category 'nope'",
+        )
+    ):
+        boxes.precision(thresholds={"nope": 0.7, None: 0.5})
+    joint = pd.DataFrame({"sequence": [1], "frame": 1, "object": 1, "joint": "nose", "x": 0.0, "y": 0.0})
+    with refused(("Accumulator", "joint by joint", 'similarity="oks"')):
+        added([(sf.Annotations(joint), joint.assign(score=0.5))]).precision()
+
+
+def test_nuscenes_keeps_its_own_distances() -> None:
+    truth = pd.DataFrame({"sequence": [1, 2], "frame": 1, "object": 1, "x": 0.0, "y": 0.0})
+    found = truth.assign(x=[0.3, 1.5], score=[0.9, 0.8])
+    scores = added([(sf.Annotations(truth), found)], tau=4)
+    assert_equal(scores.precision("nuscenes"), sf.average_precision(truth, found, protocol="nuscenes"))
+    with refused(("Accumulator", "pairs up to 2 were kept", "tau=4")):
+        added([(sf.Annotations(truth), found)], tau=2).precision("nuscenes")

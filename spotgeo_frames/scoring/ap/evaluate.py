@@ -13,7 +13,7 @@ import numpy as np
 from ...geometries import check_pose_scores
 from ...matching import Pairs, Rule, alignment, compared
 from ...support import InputError
-from ...tables import Annotations, Columns, SideColumns, columns_of, dataframe_of, provenance, schema
+from ...tables import Annotations, Columns, SideColumns, columns_of, dataframe_of, messages, provenance, schema
 from .categories import attribute_of
 from .curves import Averages, Curves, asked_by, averages_of, curves_of
 from .detections import Beyond, Detections, Kept, sorted_detections
@@ -74,7 +74,20 @@ def matched_sides(truth: Annotations, predictions: Annotations, rule: Rule, prot
     """
     aligned = compared(rule, truth, predictions).aligned
     check_pose_scores(aligned.predictions.table, provenance.source(predictions.objects, "predictions"))
-    return matched_detections(sorted_detections(aligned, rule, protocol), rule, protocol)
+    detections = sorted_detections(aligned, rule, protocol)
+    check_categories(protocol, detections)
+    return matched_detections(detections, rule, protocol)
+
+
+def check_categories(protocol: Protocol, detections: Detections) -> None:
+    """Raises InputError if a threshold is given for a category that neither side has."""
+    there = detections.categories.tolist()
+    own = {} if protocol.by_category == PROTOCOLS[protocol.name].by_category else protocol.by_category
+    unknown = [name for name in own if name not in there]
+    if unknown:
+        raise InputError(
+            f"thresholds: there is no category {unknown[0]!r}; there are {messages.first_listed(map(repr, there))}"
+        )
 
 
 def matched_detections(detections: Detections, rule: Rule, protocol: Protocol) -> Matched:

@@ -98,7 +98,7 @@ def numbers_of(protocol: Protocol, geometry: Geometry) -> Numbers:
     """The numbers of a protocol for a geometry, in the official order, and those that are also asked for."""
     number = Number("", threshold=protocol.thresholds[0], limit=protocol.max_detections)
     also = {}
-    for name in protocol.also:
+    for name in protocol.metrics:
         kind, share = further(name)
         also[name] = number._replace(of=kind, rate=share)
         if kind == "best_f1":

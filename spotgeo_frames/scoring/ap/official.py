@@ -22,6 +22,10 @@ KNOWN = {
 }
 
 
+# The evaluators that know crowds: KITTI's are its DontCare regions.
+KNOW_CROWDS = ("coco", "lvis", "open_images", "kitti")
+
+
 def provenance_of(matched: Matched) -> str:
     """One sentence: whose number this is, or by whose rule it is computed and every deviation from that."""
     protocol, rule = matched.protocol, matched.rule
@@ -48,7 +52,7 @@ def _fields(protocol: Protocol, entry: Protocol) -> list[str]:
     """The fields of a protocol that are not those of its entry, as arguments."""
     given, answer = protocol.arguments, []
     for name in protocol.differs_from(entry):
-        if name in given and name != "also" and not (name == "areas" and protocol.by_distance):
+        if name in given and name != "metrics" and not (name == "areas" and protocol.by_distance):
             value = given[name]
             shown = [round(one, 12) for one in value] if isinstance(value, tuple) else value
             answer.append(f"{name}={shown}")
@@ -63,9 +67,14 @@ def _of_data(matched: Matched) -> list[str]:
     truth, answer = detections.aligned.truth.table, []
     n_ignored = int((detections.is_ignored & ~detections.is_crowd).sum())
     if name in ("coco", "ultralytics", "ultralytics_cut", "nuscenes") and "ignore" in truth and n_ignored:
-        answer.append(f"{n_ignored:,} truths that the column ignore marks")
+        answer.append(f"{_several(n_ignored, 'truth')} that the column ignore marks")
     if name == "coco" and not matched.protocol.by_distance and "area" not in truth and matched.rule.is_official:
         answer.append("areas that are those of the truths' boxes")
-    if name not in ("coco", "lvis", "open_images") and detections.is_crowd.any():
-        answer.append(f"{int(detections.is_crowd.sum()):,} crowds")
+    if name not in KNOW_CROWDS and detections.is_crowd.any():
+        answer.append(_several(int(detections.is_crowd.sum()), "crowd"))
     return answer
+
+
+def _several(count: int, noun: str) -> str:
+    """A count of things, such as "1 crowd" or "3 crowds"."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -15,9 +15,10 @@ import numpy as np
 from ...geometries import check_pose_scores
 from ...matching import Pairs, Rule, alignment, compared, crowds, join_pairs
 from ...support import InputError
-from ...tables import Columns, SideColumns, checks, dataframe_of, joined, provenance, schema
+from ...tables import Columns, SideColumns, array_of, checks, columns_of, dataframe_of, joined, provenance, schema
+from . import verified
 from .detections import areas_of_rows, ready_sides, sorted_detections
-from .evaluate import Matched, matched_detections
+from .evaluate import Matched, check_categories, matched_detections
 from .protocol_entries import Protocol
 
 # The columns that rows keep, as far as they have them.
@@ -29,7 +30,8 @@ class Part(NamedTuple):
 
     `areas` are those of both sides (px²), null where they are not known. `never_found` marks the truths that no
     prediction can find, such as poses without a labelled joint. `least` is the similarity from which on pairs
-    are there, or the largest distance. `categories` are the attributes of categories, or None.
+    are there, or the largest distance; None where a side has no rows, so that there can be none. `categories` are the
+    attributes of categories, or None.
     """
 
     truth: Columns
@@ -38,7 +40,7 @@ class Part(NamedTuple):
     areas: tuple[np.ndarray, np.ndarray]
     pairs: Pairs
     never_found: np.ndarray
-    least: float
+    least: float | None
     categories: Columns | None
 
 
@@ -48,7 +50,10 @@ def part_of(truth: SideColumns, predictions: SideColumns, rule: Rule) -> Part:
     Raises InputError if the sides do not fit the rule or each other, or predictions have no score.
     """
     name = provenance.source(predictions.objects, "predictions")
-    checks.check_scores(dataframe_of(predictions.objects), name, "Accumulator")
+    if not len(predictions.objects):  # a detector that finds nothing has no scores
+        predictions = predictions._replace(objects=predictions.objects.assign({"score": np.zeros(0)}))
+    else:
+        checks.check_scores(dataframe_of(predictions.objects), name, "Accumulator")
     aligned = compared(rule, truth, predictions, may_be_disjoint=True).aligned
     check_pose_scores(aligned.predictions.table, name)
     known, claimed = aligned.truth.table, aligned.predictions.table
@@ -62,7 +67,7 @@ def part_of(truth: SideColumns, predictions: SideColumns, rule: Rule) -> Part:
         (areas_of_rows(known, "truth"), areas_of_rows(claimed, "predictions")),
         rule.pairs_of_precision(aligned, marks.get("crowd", nothing), least),
         nothing if never_found is None else never_found(known),
-        least,
+        least if len(known) and len(claimed) else None,
         truth.categories,
     )
 
@@ -89,9 +94,44 @@ def join_parts(parts: Sequence[Part]) -> Part:
         (np.concatenate([part.areas[0] for part in parts]), np.concatenate([part.areas[1] for part in parts])),
         pairs,
         np.concatenate([part.never_found for part in parts]),
-        parts[0].least,
-        next((part.categories for part in parts if part.categories is not None), None),
+        next((part.least for part in parts if part.least is not None), None),
+        _all_categories([part.categories for part in parts if part.categories is not None]),
     )
+
+
+def _all_categories(tables: Sequence[Columns]) -> Columns | None:
+    """The categories of several tables, each once; None without a table.
+
+    Raises InputError if two of them say something else of a category.
+    """
+    import pandas as pd
+
+    if not tables:
+        return None
+    frames = [pd.DataFrame({name: pd.Series(array_of(table[name]), copy=False) for name in table}) for table in tables]
+    several = pd.concat(frames, ignore_index=True)
+    as_text = several.astype(str)  # cells may be lists
+    several = several[~as_text.duplicated()]
+    twice = several["category"][several["category"].duplicated()]
+    if len(twice):
+        how = "give all batches the same table of categories"
+        raise InputError(f"Accumulator: batches say different things of category {twice.iloc[0]!r}; {how}")
+    return columns_of(several.sort_index(ignore_index=True))
+
+
+def check_protocol(part: Part, rule: Rule, protocol: Protocol) -> None:
+    """Raises InputError if the pairs of a part cannot be those of a protocol, or it lacks what the protocol needs."""
+    made = "Accumulator: pairs were matched"
+    if "joint" in part.frames:
+        raise InputError(f'{made} joint by joint; poses need an Accumulator with similarity="oks"')
+    if protocol.by_distance and not rule.by_distance:
+        raise InputError(f"{made} by similarity; distances need an Accumulator with tau=")
+    if rule.by_distance and not protocol.by_distance:
+        raise InputError(f"{made} by distance; a protocol of similarities needs an Accumulator with similarity=")
+    if protocol.unit is not None and (rule.name != "distance" or rule.geometry.name != "points"):
+        what = f"{rule.geometry.name} were matched by {rule.name}"
+        raise InputError(f"Accumulator: protocol {protocol.name} measures points on the ground, and {what}")
+    verified.check_needed(protocol, part.truth, part.frames, part.categories)
 
 
 def matched_part(part: Part, rule: Rule, protocol: Protocol) -> Matched:
@@ -100,7 +140,7 @@ def matched_part(part: Part, rule: Rule, protocol: Protocol) -> Matched:
     Raises InputError if they are.
     """
     least = part.least
-    if (protocol.loosest > least) if protocol.by_distance else (protocol.loosest < least):
+    if least is not None and ((protocol.loosest > least) if protocol.by_distance else (protocol.loosest < least)):
         word, what = ("tau", "up to") if protocol.by_distance else ("threshold", "from")
         asked = f"{protocol.loosest:g} is asked for; make the Accumulator with {word}={protocol.loosest:g}"
         raise InputError(f"Accumulator: pairs {what} {least:g} were kept, and {asked}")
@@ -113,7 +153,9 @@ def matched_part(part: Part, rule: Rule, protocol: Protocol) -> Matched:
     pairs = part.pairs._replace(truth=places[0][part.pairs.truth], prediction=places[1][part.pairs.prediction])
     ready = ready_sides(aligned, pairs, (part.areas[0][rows[0]], part.areas[1][rows[1]]))
     ready = ready._replace(never_found=part.never_found[rows[0]])
-    return matched_detections(sorted_detections(aligned, rule, protocol, ready=ready), rule, protocol)
+    detections = sorted_detections(aligned, rule, protocol, ready=ready)
+    check_categories(protocol, detections)
+    return matched_detections(detections, rule, protocol)
 
 
 def _joined(tables: Sequence[Columns]) -> Columns:

@@ -64,7 +64,7 @@ FIELDS = (
     "max_detections_of",
     "min_recall",
     "min_precision",
-    "also",
+    "metrics",
 )
 
 
@@ -113,7 +113,7 @@ class Protocol(NamedTuple):
         Whether truths also count in the categories that theirs is a kind of.
     frequencies
         Whether there are numbers of the categories of each frequency.
-    also
+    metrics
         Further numbers that are asked for, by name; see `further`.
     """
 
@@ -138,7 +138,7 @@ class Protocol(NamedTuple):
     groups: bool = False
     parents: bool = False
     frequencies: bool = False
-    also: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ()
 
     @property
     def is_coco(self) -> bool:
@@ -171,7 +171,7 @@ class Protocol(NamedTuple):
         values = self._asdict() | {
             "areas": {name: [*bounds] for name, bounds in self.areas.items() if name != "all"},
             "by_category": [[*pair] for pair in self.by_category.items()],
-            "also": [*self.also],
+            "metrics": [*self.metrics],
         }
         changed = self.differs_from(PROTOCOLS[self.name])
         return {name: values[name] for name in changed if name not in ("thresholds", "max_detections")}
@@ -184,8 +184,8 @@ class Protocol(NamedTuple):
             values["areas"] = {"all": self.areas["all"]} | ranges
         if "by_category" in fields:
             values["by_category"] = dict(fields["by_category"])
-        if "also" in fields:
-            values["also"] = tuple(fields["also"])
+        if "metrics" in fields:
+            values["metrics"] = tuple(fields["metrics"])
         return self._replace(**values)
 
 
@@ -303,7 +303,7 @@ def protocol_of(name: Any, fields: Mapping[str, Any], tau: Any = None) -> Protoc
     entry = PROTOCOLS[name]
     unknown = [field for field in fields if field not in FIELDS]
     if unknown:
-        raise ValueError(f"{unknown[0]} is no field of a protocol; there are {', '.join(FIELDS[:-1])}, metrics and tau")
+        raise ValueError(f"{unknown[0]} is no field of a protocol; there are {', '.join(FIELDS)} and tau")
     given = {field: value for field, value in fields.items() if value is not None}
     if tau is not None:
         if "thresholds" in given:
@@ -315,7 +315,24 @@ def protocol_of(name: Any, fields: Mapping[str, Any], tau: Any = None) -> Protoc
     answer = entry
     for field, value in given.items():
         answer = answer._replace(**_CHECKS[field](value, answer))
-    return answer
+    return _without_points(answer, given) if answer.interpolation in AREAS_UNDER else answer
+
+
+def _without_points(protocol: Protocol, given: Mapping[str, Any]) -> Protocol:
+    """A protocol whose average is an area, without what an entry says of recall points.
+
+    Raises ValueError if what is given says something of them.
+    """
+    for field in ("min_recall", "min_precision"):
+        if given.get(field):
+            raise ValueError(f"{field} needs recall points; interpolation {protocol.interpolation!r} has none")
+    return protocol._replace(min_recall=0.0, min_precision=0.0)
+
+
+def fitted(protocol: Protocol, geometry: Geometry, fields: Mapping[str, Any]) -> Protocol:
+    """The protocol for a geometry: of COCO's, fewer detections of poses count, unless the `fields` given say more."""
+    given = fields.get("max_detections") is not None
+    return protocol if given else protocol._replace(max_detections=entry_of(protocol.name, geometry).max_detections)
 
 
 def _taus(given: Any) -> tuple[float, ...]:
@@ -393,20 +410,18 @@ def _word(field: str, words: tuple[str, ...], given: Any) -> dict[str, Any]:
     return {field: given}
 
 
-def _least(field: str, given: Any, protocol: Protocol) -> dict[str, Any]:
+def _least(field: str, given: Any) -> dict[str, Any]:
     if not (_is_number(given) and 0 <= given < 1):
         raise ValueError(f"{field} is {given!r}; a number from 0 up to, but not, 1 is needed")
-    if given and protocol.interpolation in AREAS_UNDER:
-        raise ValueError(f"{field} goes with recall points; interpolation {protocol.interpolation!r} has an area")
     return {field: float(given)}
 
 
-def _also(given: Any, _: Protocol) -> dict[str, Any]:
+def _metrics(given: Any, _: Protocol) -> dict[str, Any]:
     """The names of further numbers."""
     names = [given] if isinstance(given, str) else [*given] if isinstance(given, Iterable) else [given]
     for name in names:
         further(name)
-    return {"also": tuple(dict.fromkeys(names))}
+    return {"metrics": tuple(dict.fromkeys(names))}
 
 
 def further(name: Any) -> tuple[str, float | None]:
@@ -429,13 +444,13 @@ def further(name: Any) -> tuple[str, float | None]:
 
 
 _CHECKS: Mapping[str, Any] = {
-    "also": _also,
     "assignment": lambda given, _: _word("assignment", get_args(Assignment), given),
     "interpolation": lambda given, _: _word("interpolation", get_args(Interpolation), given),
     "thresholds": _thresholds,
     "areas": _areas,
     "max_detections": _most,
+    "metrics": _metrics,
     "max_detections_of": lambda given, _: _word("max_detections_of", get_args(Most), given),
-    "min_recall": lambda given, protocol: _least("min_recall", given, protocol),
-    "min_precision": lambda given, protocol: _least("min_precision", given, protocol),
+    "min_recall": lambda given, _: _least("min_recall", given),
+    "min_precision": lambda given, _: _least("min_precision", given),
 }

@@ -18,7 +18,7 @@ from .detections import Detections, ready_sides, sorted_detections
 from .evaluate import Matched
 from .numbers import computed, numbers_of, thresholds_text
 from .official import provenance_of
-from .protocol_entries import PROTOCOLS, Protocol, entry_of, protocol_of
+from .protocol_entries import PROTOCOLS, Protocol, fitted, protocol_of
 from .result import most_text, options_of, rule_of
 from .scopes import area_scope, matched_pairs
 
@@ -132,7 +132,7 @@ class _Shared:
     def numbers(self, protocol: Protocol) -> dict[str, Any]:
         """The columns of the table that are numbers of a protocol, and its provenance."""
         geometry = self.rule.geometry
-        protocol = protocol._replace(max_detections=entry_of(protocol.name, geometry).max_detections)
+        protocol = fitted(protocol, geometry, {})
         counting = tuple(getattr(protocol, name) for name in COUNTING)
         if counting not in self._detections:
             self._detections[counting] = sorted_detections(self.aligned, self.rule, protocol, ready=self._ready)
@@ -162,7 +162,7 @@ def _does_not_apply(protocol: Protocol, sides: tuple[Annotations, Annotations]) 
     if protocol.unit is not None and any({"w", "joint", "mask", "angle", "ra"} & {*side.objects} for side in sides):
         return f"{PROTOCOLS[protocol.name].rule} matches by distance on the ground, in metres"
     try:
-        verified.check_needed(protocol, sides[0])
+        verified.check_needed(protocol, sides[0].objects, sides[0].frames, sides[0].categories)
     except InputError as error:
         return "; ".join(error.problems)
     return None

@@ -35,7 +35,7 @@ from .evaluate import (
 )
 from .numbers import DEFAULT, computed, thresholds_text
 from .official import provenance_of
-from .protocol_entries import Protocol, entry_of, protocol_of
+from .protocol_entries import Protocol, fitted, protocol_of
 from .slices import sliced
 from .tables import category_table, curve_table, match_tables, summary_table
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 LEFT_OUT = {
     "crowds": "crowds",
     "ignored": "ignored truths",
-    "beyond_max_detections": "detections beyond the most",
+    "beyond_max_detections": "detections beyond max_detections",
     "unverified": "detections of categories that nobody has looked for in their frame",
 }
 
@@ -335,28 +335,16 @@ def average_precision(
         "max_detections_of": max_detections_of,
         "min_recall": min_recall,
         "min_precision": min_precision,
-        "also": metrics,
+        "metrics": metrics,
     }
     rules = protocol_of(protocol, fields, tau)
     options = options_of(rules, similarity, sigmas, distance, unit)
     sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
-    verified.check_needed(rules, sides[0])
+    verified.check_needed(rules, sides[0].objects, sides[0].frames, sides[0].categories)
     rule = rule_of(rules, options, sides)
     checks.check_scores(sides[1].objects, provenance.source(sides[1].objects, "predictions"), "average_precision")
-    if max_detections is None:
-        rules = rules._replace(max_detections=entry_of(protocol, rule.geometry).max_detections)
-    matched = matched_sides(*sides, rule, rules)
-    _check_categories(thresholds, matched)
+    matched = matched_sides(*sides, rule, fitted(rules, rule.geometry, fields))
     return result_of(matched, by, stacklevel=table_kinds.CALLER + 1)
-
-
-def _check_categories(thresholds: Any, matched: Matched) -> None:
-    """Raises InputError if a threshold is given for a category that neither side has."""
-    there = matched.detections.categories.tolist()
-    unknown = [name for name in thresholds if name not in (None, *there)] if isinstance(thresholds, Mapping) else []
-    if unknown:
-        how = f"there are {messages.first_listed(map(repr, there))}"
-        raise InputError(f"average_precision: thresholds: there is no category {unknown[0]!r}; {how}")
 
 
 def result_of(
@@ -434,7 +422,7 @@ def _beyond_text(matched: Matched) -> str | None:
     which = f"{n:,} detections in {n_frames:,} frame{'s' * (n_frames > 1)} are" if n > 1 else "1 detection is"
     of = "a frame and category" if matched.protocol.max_detections_of == "category" else "a frame"
     most = f"beyond the {matched.protocol.max_detections:,} with the highest scores of {of}"
-    return f"{which} left out, {most}; max_detections= of average_precision(), or ap --max-detections, takes more"
+    return f"{which} left out, {most}; max_detections= (in the shell --max-detections) takes more"
 
 
 def _one_sided(categories: pd.DataFrame) -> str | None:
