@@ -37,6 +37,7 @@ from .pairs import join_pairs as join_pairs
 from .pairs import same_category as same_category
 from .rule import HEAD_SIZES as HEAD_SIZES
 from .rule import TAU as TAU
+from .rule import Assignment as Assignment
 from .rule import Compared as Compared
 from .rule import Rule as Rule
 from .rule import compared as compared

@@ -152,10 +152,11 @@ def match(
     - `frame_n_truth`, `frame_n_predicted`: how many objects each side has in the frame; then the frame's attributes,
       and as `sequence_...` those of its sequence.
 
-    Its notes hold `rule`, `version`, what the rule has of `tau`, `epsilon`, `unit`, `threshold`, `assignment` and `power`, and if the truth
-    has a column `crowd` or `ignore`, how many `crowds` and `ignored` truths were left out, and how many predictions
-    they `explained`; with `frames="labelled"`, how many predictions were left out (`unlabelled`). Notes are the `attrs`
-    of pandas, or the metadata of pyarrow. polars has no place for them, so functions that need tau then ask for it.
+    Its notes hold `rule`, `version`, what the rule has of `tau`, `epsilon`, `unit`, `threshold`, `power` and, unless it
+    is "most", `assignment`; if the truth has a column `crowd` or `ignore`, how many `crowds` and `ignored` truths were
+    left out, and how many predictions they `explained`; with `frames="labelled"`, how many predictions were left out
+    (`unlabelled`). Notes are the `attrs` of pandas, or the metadata of pyarrow. polars has no place for them, so
+    functions that need tau then ask for it.
 
     Raises
     ------

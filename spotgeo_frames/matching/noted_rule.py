@@ -58,7 +58,7 @@ def power_of(table: pd.DataFrame | Columns) -> float | None:
     error, distance, squared = (as_numbers(of[name]) for name in ("gospa_error", "distance", "squared_error"))
     matched, left_over = of["outcome"] == schema.TP, np.isin(of["outcome"], [schema.FN, schema.FP])
     alike = (error[matched], distance[matched] ** 2), (2 * error[left_over], squared[left_over])
-    return POWER if all(np.allclose(*both, rtol=1e-9, atol=0) for both in alike) else None
+    return POWER if all(np.allclose(one, other, rtol=1e-9, atol=0) for one, other in alike) else None
 
 
 def check_measured(table: pd.DataFrame, rule: Rule, name: str) -> None:

@@ -44,7 +44,7 @@ TAU, EPSILON = 10.0, 3.0
 # The largest distance of two joints that match, in head sizes of the truth: that of poseval.
 HEAD_SIZES = 0.5
 
-# How pairs are chosen from the near ones, and the power of distances in the sum that "least" makes as small as possible.
+# How pairs are chosen from the near ones, and the power of distances in the sum that "least" makes small.
 Assignment = Literal["most", "least", "score"]
 ASSIGNMENTS: tuple[Assignment, ...] = ("most", "least", "score")
 POWER = 2.0

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from ..geometries import Measure
-from ..matching import FrameRule, Rule, check_columns, compared, crowds, left_out, match_options, matcher
+from ..matching import Assignment, FrameRule, Rule, check_columns, compared, crowds, left_out, match_options, matcher
 from ..scoring import (
     AveragePrecision,
     Sums,
@@ -130,7 +130,7 @@ class Accumulator:
 
     Parameters
     ----------
-    tau, epsilon, similarity, threshold, sigmas, distance, unit
+    tau, epsilon, similarity, threshold, sigmas, distance, unit, assignment, power
         How to match: what `match` takes. Without any, boxes match from an IoU of 0.5 on, and points and keypoints by
         distance with tau 10 px and epsilon 3 px.
     keep
@@ -171,11 +171,13 @@ class Accumulator:
         sigmas: Mapping[Any, float] | None = None,
         distance: Measure | None = None,
         unit: str | None = None,
+        assignment: Assignment | None = None,
+        power: float | None = None,
         keep: Literal["matches", "scores"] | None = None,
     ) -> None:
         if keep not in (None, "matches", "scores"):
             raise ValueError(f"keep is {keep!r}; 'matches', 'scores' or None is needed")
-        self._options = match_options(tau, epsilon, similarity, threshold, sigmas, distance, unit)
+        self._options = match_options(tau, epsilon, similarity, threshold, sigmas, distance, unit, assignment, power)
         self._keep = keep
         self.reset()
 
@@ -236,7 +238,8 @@ class Accumulator:
         0   1   1         3
         """
         built_in = self._options.distance is None and self._options.similarity in (None, "iou", "point")
-        may_wait = self._keep is None and not self._own and built_in
+        by_score = self._options.assignment == "score"  # the scores of what waits are not kept
+        may_wait = self._keep is None and not self._own and built_in and not by_score
         batch = read_batch(truth, predictions, self._sequences, self._categories, may_wait=may_wait)
         form = self._form if batch.forms == self._last_forms else common_form("this batch", self._form, *batch.forms)
         check_columns(self._options, *batch.geometries)

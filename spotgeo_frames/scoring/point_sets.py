@@ -60,14 +60,19 @@ def table_sums(table: Columns, frame: np.ndarray, row: np.ndarray, n_rows: int) 
     return {name: arrays.added_at(row, of, n_rows) for name, of in values.items()}
 
 
+def frames_of(aligned: Aligned) -> tuple[np.ndarray, np.ndarray]:
+    """The frame of each row of the aligned frames, from 0 on, and the first row of each; each joint of one is a row."""
+    if "joint" in aligned.frames:
+        return arrays.grouped(arrays.row_keys(aligned.frames, schema.FRAME_KEY))
+    return np.arange(len(aligned.frames)), np.arange(len(aligned.frames))
+
+
 def pairs_sums(aligned: Aligned, pairs: Pairs, rule: Rule, row: np.ndarray, n_rows: int) -> dict[str, np.ndarray]:
     """The same of these pairs; `row` (units,) is the row of the sums of each row of the aligned frames."""
     if rule.power is None:
         return {}
-    truth, predictions, frames = aligned.truth, aligned.predictions, aligned.frames
-    unit, first = np.arange(len(frames)), np.arange(len(frames))
-    if "joint" in frames:  # each joint of a frame is a row
-        unit, first = arrays.grouped(arrays.row_keys(frames, schema.FRAME_KEY))
+    truth, predictions = aligned.truth, aligned.predictions
+    unit, first = frames_of(aligned)
     of_pair = unit.take(predictions.frame.take(pairs.prediction))
     # In the order of the match table's rows, so that sums round alike.
     order = np.argsort(pairs.truth, kind="stable")

@@ -99,9 +99,9 @@ def summarize(
         than 20 sequences little is known; displayed tables mark them as few. Also in summaries of tracks and poses.
     n_truth, n_predicted: TP + FN and TP + FP.
     loc_a: mean similarity of the TP; a column only where matching was by similarity.
-    gospa, ospa, localisation, missed, false: columns only where matching was with `assignment="least"`. With c = tau and
-        p = `power`, localisation is the sum of distance^p of the TP of a frame, and missed and false are c^p / 2 times
-        its FN and FP; gospa is the p-th root of all three together (GOSPA with alpha = 2), and ospa the p-th root of
+    gospa, ospa, localisation, missed, false: only after matching with `assignment="least"`. With c = tau and p =
+        `power`, localisation is the sum of distance^p of the TP of a frame, and missed and false are c^p / 2 times its
+        FN and its FP; gospa is the p-th root of all three together (GOSPA with alpha = 2), and ospa the p-th root of
         (localisation + c^p for each object of the larger side without a partner) / (objects of the larger side). Each
         is the mean over the frames; a frame without objects is 0 and counts. In groups, a frame is its rows in the
         group, and frames without one do not count.

@@ -31,7 +31,7 @@ import numpy as np
 import pandas as pd
 
 from ...geometries import Measure, geometry_of
-from ...matching import FrameRule, alignment, match_options, matcher, options_with_tracks, rule_of_tables
+from ...matching import Assignment, FrameRule, alignment, match_options, matcher, options_with_tracks, rule_of_tables
 from ...support import InputError, pandas_tables
 from ...tables import Annotations, Table, as_annotations, match_dataframe, table_kinds
 from ..thresholds import rule_with_identities
@@ -55,6 +55,8 @@ def check(
     sigmas: Mapping[Any, float] | None = None,
     distance: Measure | None = None,
     unit: str | None = None,
+    assignment: Assignment | None = None,
+    power: float | None = None,
     frames: FrameRule = "truth",
     tracks: bool = False,
 ) -> pd.DataFrame:
@@ -86,7 +88,7 @@ def check(
     truth, predictions
         Annotations, or tables of objects, boxes or keypoints: `sequence`, `frame`, `object`, `x`, `y` in pixels, and
         the columns that the rule needs.
-    tau, epsilon, similarity, threshold, sigmas, distance, unit
+    tau, epsilon, similarity, threshold, sigmas, distance, unit, assignment, power
         The rule to match by, as `match` takes it. Without any, points and joints are matched by distance with tau
         10 and epsilon 3 (px), and boxes from an IoU of 0.5 on. With a `distance` of yours, unless its `unit` is
         "px", the mistakes that are told by pixels are not searched for: a mean offset, sizes a pixel off, and objects
@@ -120,7 +122,7 @@ def check(
     ['x and y are swapped']
     """
     options = (options_with_tracks if tracks else match_options)(
-        tau, epsilon, similarity, threshold, sigmas, distance, unit
+        tau, epsilon, similarity, threshold, sigmas, distance, unit, assignment, power
     )
     known, found = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
     alignment.check_frame_rule(frames)
