@@ -29,6 +29,7 @@ from .options import rule_of_tables as rule_of_tables
 from .options import similarity_rule as similarity_rule
 from .options import track_options as track_options
 from .options import track_rule as track_rule
+from .options import with_assignment as with_assignment
 from .pairs import PAIRS_AT_ONCE as PAIRS_AT_ONCE
 from .pairs import SIMILAR_AT_ONCE as SIMILAR_AT_ONCE
 from .pairs import Pairs as Pairs

@@ -19,6 +19,8 @@ tables or have signs of their own:
     found several times        far more predictions lie near another one than farther off, which is not so of truths
     capped                     most frames with more truths than any frame has predictions have exactly the largest
                                count of predictions
+    crowded frames             as many pairs as possible are clearly more than those of the least sum of distances, so
+                               F1 and GOSPA depend on the assignment
     sequences without truth    the predictions have whole sequences in which the truth has nothing
     sequences missing          so many sequences without predictions are no chance
     no class is the truth's    both sides have categories, and none in common
@@ -35,6 +37,7 @@ from ...matching import Assignment, FrameRule, alignment, match_options, matcher
 from ...support import InputError, pandas_tables
 from ...tables import Annotations, Table, as_annotations, match_dataframe, table_kinds
 from ..thresholds import rule_with_identities
+from .assignment_signs import assignments_differ
 from .corrections import GAIN
 from .identity_signs import identity_mistakes
 from .offset_signs import larger, late, offset
@@ -76,6 +79,8 @@ def check(
     Where several corrections raise F1, the one that raises it most is told; one that is fitted, such as an offset, has
     to raise it more than one that is not. What F1 loses by a mistake that is told is no sign of another one. A mistake
     of some sequences only is told with their count, if F1 is far lower in them, or their offset or frames differ.
+
+    Where frames are crowded, it also tells how much the assignments "most" and "least" differ, which is no mistake.
 
     Few objects are little evidence: a correction has to gain hits for five objects (people, of joints), and exchanged
     sides or an offset show in 20 sequences or more.
@@ -162,3 +167,4 @@ def _small_signs(case: Case) -> Iterator[Suspicion]:
     if in_pixels:
         yield from list(twice(case)) or several_times(case)
     yield from capped(case)
+    yield from assignments_differ(case)
