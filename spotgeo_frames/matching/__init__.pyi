@@ -13,6 +13,8 @@ from .alignment import FrameRule as FrameRule
 from .alignment import Side as Side
 from .assignment import Entries as Entries
 from .callers_matcher import match_frames as match_frames
+from .choices import Assignment as Assignment
+from .choices import power_of as power_of
 from .crowds import WithoutCrowds as WithoutCrowds
 from .levels import Spans as Spans
 from .matcher import match as match
@@ -38,7 +40,6 @@ from .pairs import join_pairs as join_pairs
 from .pairs import same_category as same_category
 from .rule import HEAD_SIZES as HEAD_SIZES
 from .rule import TAU as TAU
-from .rule import Assignment as Assignment
 from .rule import Compared as Compared
 from .rule import Rule as Rule
 from .rule import compared as compared

@@ -43,13 +43,14 @@ from ..tables import (
 )
 from .alignment import Aligned, FrameRule
 from .assignment import Entries, assign
+from .choices import Assignment
 from .crowds import WithoutCrowds, marks, without_crowds, without_uncounted
 from .greedy import surest_first
 from .layout import match_table
 from .left_out import left_out
 from .options import MatchOptions, match_options, rule_of_tables
 from .pairs import Pairs, frame_chunks, join_pairs
-from .rule import Assignment, Compared, Rule, compared
+from .rule import Compared, Rule, compared
 
 if TYPE_CHECKING:
     import pandas as pd

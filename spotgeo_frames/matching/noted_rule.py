@@ -13,9 +13,10 @@ import pandas as pd
 
 from ..geometries import GEOMETRIES, MEASURES, SIMILARITIES, Geometry, Measure
 from ..support import InputError
-from ..tables import Columns, as_numbers, match_columns, messages, schema
+from ..tables import messages, schema
+from .choices import ASSIGNMENTS, Assignment, power_of
 from .options import MatchOptions, similarity_rule, with_assignment, with_distance
-from .rule import ASSIGNMENTS, HEAD_SIZES, NOTED, POWER, Assignment, Rule, check_distances
+from .rule import HEAD_SIZES, NOTED, Rule, check_distances
 
 # What a rule by distance may be asked for.
 Distances = Collection[Literal["tau", "epsilon"]]
@@ -44,21 +45,6 @@ def _assigned_as_noted(rule: Rule, table: pd.DataFrame) -> Rule:
     if noted == "least" and rule.tau is None:
         return rule  # nobody asked for it, so nothing is matched again
     return with_assignment(rule, noted, power_of(table))
-
-
-def power_of(table: pd.DataFrame | Columns) -> float | None:
-    """The power of the distances in the column `gospa_error` of a match table; None where nothing tells it.
-
-    Where the notes were lost, as in polars, the errors tell whether it is 2.
-    """
-    noted = _noted(table, "power")
-    if noted is not None or not {"gospa_error", "distance", "squared_error"} <= {*table.columns}:
-        return noted
-    of = match_columns(table)
-    error, distance, squared = (as_numbers(of[name]) for name in ("gospa_error", "distance", "squared_error"))
-    matched, left_over = of["outcome"] == schema.TP, np.isin(of["outcome"], [schema.FN, schema.FP])
-    alike = (error[matched], distance[matched] ** 2), (2 * error[left_over], squared[left_over])
-    return POWER if all(np.allclose(one, other, rtol=1e-9, atol=0) for one, other in alike) else None
 
 
 def check_measured(table: pd.DataFrame, rule: Rule, name: str) -> None:
@@ -228,7 +214,7 @@ def _needed(table: pd.DataFrame, name: str, given: float | None) -> float:
     return value
 
 
-def _noted(table: pd.DataFrame | Columns, name: str) -> float | None:
+def _noted(table: pd.DataFrame, name: str) -> float | None:
     """The value of a note of the table as a float; None if there is none, or if it is not a number."""
     value = table.attrs.get(name)
     return float(value) if isinstance(value, Real) and not isinstance(value, bool) else None

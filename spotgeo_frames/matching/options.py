@@ -17,7 +17,8 @@ import numpy as np
 from ..geometries import MEASURES, SIMILARITIES, Geometry, Measure, geometry_of, name_of
 from ..support import InputError
 from ..tables import Annotations, Columns, SideColumns, Told, messages, other_words, provenance, schema
-from .rule import ASSIGNMENTS, POWER, TAU, Assignment, Rule, check_distances
+from .choices import POWER, Assignment, check_assignment
+from .rule import TAU, Rule, check_distances
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,7 +67,7 @@ def match_options(
 ) -> MatchOptions:
     """The caller's options, checked; raises ValueError if one is out of range or does not fit another."""
     options = options_of_matches(tau, epsilon, similarity, threshold, sigmas, distance, unit)
-    _check_assignment(assignment, power, similarity, threshold)
+    check_assignment(assignment, power, similarity, threshold)
     options = options._replace(assignment=assignment, power=None if power is None else float(power))
     if distance is not None and tau is None:
         raise ValueError(f"distance={_name(distance)} has no tau of its own; give tau, the largest distance of a match")
@@ -122,21 +123,6 @@ def _check_distance(distance: Any, unit: Any, similarity: str | Measure | None, 
     for name, value in (("similarity", similarity), ("threshold", threshold)):
         if value is not None:
             raise ValueError(f"{name} does not go with distance={_name(distance)}, which tau limits; leave out one")
-
-
-def _check_assignment(assignment: Any, power: Any, similarity: str | Measure | None, threshold: float | None) -> None:
-    """Raises ValueError unless these are an assignment and the power of "least", which needs distances, or None."""
-    if assignment is not None and assignment not in ASSIGNMENTS:
-        raise ValueError(f"assignment is {assignment!r}; {', '.join(map(repr, ASSIGNMENTS))} is needed")
-    for name, value in (("similarity", similarity), ("threshold", threshold)):
-        if assignment == "least" and value is not None:
-            raise ValueError(f"{name} does not go with assignment='least', which adds distances; give tau instead")
-    if power is None:
-        return
-    if assignment != "least":
-        raise ValueError("power belongs to assignment='least'; give that, too, or leave out power")
-    if not isinstance(power, Real) or isinstance(power, bool) or not 1 <= float(power) < np.inf:
-        raise ValueError(f"power is {power!r}; a number of 1 or more is needed, that of distances in GOSPA and OSPA")
 
 
 def _check_sigmas(sigmas: Any) -> None:

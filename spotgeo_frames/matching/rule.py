@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,9 +32,19 @@ from ..geometries import (
     poses_of,
 )
 from ..support import InputError, __version__
-from ..tables import Annotations, Columns, SideColumns, annotations_of, messages, other_words, provenance, schema
+from ..tables import (
+    Annotations,
+    Columns,
+    SideColumns,
+    annotations_of,
+    messages,
+    other_words,
+    provenance,
+    schema,
+)
 from .alignment import Aligned, FrameRule, align, select_rows
 from .assignment import FarCosts, most_pairs
+from .choices import POWER, UNSAID, Assignment
 from .near_pairs import NearPairs, Search, near_pairs, search
 from .pairs import Pairs, frame_chunks, join_pairs
 
@@ -44,16 +54,8 @@ TAU, EPSILON = 10.0, 3.0
 # The largest distance of two joints that match, in head sizes of the truth: that of poseval.
 HEAD_SIZES = 0.5
 
-# How pairs are chosen from the near ones, and the power of distances in the sum that "least" makes small.
-Assignment = Literal["most", "least", "score"]
-ASSIGNMENTS: tuple[Assignment, ...] = ("most", "least", "score")
-POWER = 2.0
-
 # The fields of a rule, besides its name, that tables keep in their notes.
 NOTED = ("threshold", "tau", "epsilon", "unit", "head_sizes", "identity", "by", "sigmas", "assignment", "power")
-
-# What notes do not say: rules without a word have this assignment.
-UNSAID = ("assignment", "most")
 
 # The geometry of the rows that a rule of each name measures; rows of poses have joints of their own.
 MEASURED: dict[str, Geometry] = {"distance": POINTS, "point": POINTS, "iou": BOXES, "keypoint": KEYPOINTS}

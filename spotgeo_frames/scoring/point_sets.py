@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..matching import Aligned, Pairs, Rule, noted_rule
+from ..matching import Aligned, Pairs, Rule, power_of
 from ..support import arrays
 from ..tables import Columns, as_numbers, schema
 from .sequence_sums import share
@@ -48,7 +48,7 @@ def table_sums(table: Columns, frame: np.ndarray, row: np.ndarray, n_rows: int) 
     `frame` is the frame of each row of the table, from 0 on, and `row` (frames,) the row of the sums of each frame.
     Nothing either where the table lost its notes and its errors do not tell the power.
     """
-    power = noted_rule.power_of(table)
+    power = power_of(table)
     if "gospa_error" not in table or power is None:
         return {}
     outcome, error = table["outcome"], as_numbers(table["gospa_error"])

@@ -247,7 +247,7 @@ METRICS = by_name(
     _of_frames(
         "gospa",
         "GOSPA",
-        "mean over frames of (localisation + missed + false)^(1/power)",
+        "mean over frames of (localisation + missed + false)^(1 / power)",
         schema.TP,
         schema.FN,
         schema.FP,
@@ -256,7 +256,7 @@ METRICS = by_name(
     _of_frames(
         "ospa",
         "OSPA",
-        "mean over frames of the root of the mean of min(distance, tau)^power, each object without a partner at tau",
+        "mean over frames of (mean of min(distance, tau)^power over the objects of the larger side)^(1 / power)",
         schema.TP,
         schema.FN,
         schema.FP,
