@@ -44,7 +44,11 @@ def _assigned_as_noted(rule: Rule, table: pd.DataFrame) -> Rule:
         noted = "least" if "gospa_error" in table and rule.by_distance else None
     if noted == "least" and rule.tau is None:
         return rule  # nobody asked for it, so nothing is matched again
-    return with_assignment(rule, noted, power_of(table))
+    power = power_of(table)
+    if noted == "least" and power is None:
+        how = "set its attrs['power'], or match again where notes are kept"
+        raise InputError(f"match table: it does not tell the power of assignment='least'; {how}")
+    return with_assignment(rule, noted, power)
 
 
 def check_measured(table: pd.DataFrame, rule: Rule, name: str) -> None:
