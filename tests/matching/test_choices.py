@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
 
 import spotgeo_frames as sf
 from helpers.problems import refused
@@ -82,6 +83,21 @@ def test_least_is_the_least_of_all_assignments(power: float, spared: int, seed: 
             for side in (truth, predictions)
         ]
         assert rows["gospa_error"].sum() == pytest.approx(least_sum(*sides, power))
+
+
+@pytest.mark.parametrize("power", [1.0, 2.0])
+@pytest.mark.parametrize(("n_frames", "most", "size"), [(40, 60, 60), (4, 400, 300), (2, 900, 120)])
+def test_least_of_large_frames_is_that_of_the_whole_matrix(power: float, n_frames: int, most: int, size: int) -> None:
+    truth, predictions = grid(np.random.default_rng(most), n_frames, most, size)
+    matches = sf.match(truth, predictions, TAU, assignment="least", power=power)
+    for key, rows in matches.groupby(["sequence", "frame"]):
+        one, other = (
+            side[(side["sequence"] == key[0]) & (side["frame"] == key[1])][["x", "y"]].to_numpy()
+            for side in (truth, predictions)
+        )
+        costs = np.minimum(np.hypot(*(one[:, None] - other[None]).T).T, TAU) ** power
+        left_over = abs(len(one) - len(other)) * TAU**power / 2
+        assert rows["gospa_error"].sum() == pytest.approx(costs[linear_sum_assignment(costs)].sum() + left_over)
 
 
 def by_hand(truth: pd.DataFrame, predictions: pd.DataFrame) -> list[tuple[Any, ...]]:

@@ -65,7 +65,7 @@ def gospa(matches: Table, ax: Axes | None = None) -> Axes:
     whose = "the mean of 1 sequence" if n_sequences == 1 else f"the mean of {n_sequences:,} sequences"
     ax.set(xlabel="frame", ylabel=parts.plain(wording.with_unit("GOSPA", unit)), title=f"GOSPA by frame, {whose}")
     ax.set_ylim(bottom=0)
-    ax.xaxis.get_major_locator().set_params(integer=True)  # frames have no halves
+    ax.locator_params(axis="x", integer=True)  # frames have no halves
     parts.legend_beside(ax)
     return ax
 
