@@ -219,10 +219,10 @@ def with_assignment(rule: Rule, assignment: Assignment | None, power: float | No
     if assignment != "least":
         return rule if assignment is None else replace(rule, assignment=assignment)
     if not rule.by_distance or rule.tau is None:
-        geometry = rule.geometry
+        measured = f"{rule.geometry.name} are matched by {rule.geometry.title or 'a similarity'}"
         raise InputError(
-            f"assignment='least' adds distances, and {geometry.name} are matched by {geometry.title}; give tau, which "
-            "matches their middles, or leave out assignment"
+            f"assignment='least' adds distances, and {measured}; "
+            "give tau, if their middles are to be matched, or leave out assignment"
         )
     least = replace(rule, assignment=assignment, power=POWER if power is None else power)
     with np.errstate(over="ignore", under="ignore"):

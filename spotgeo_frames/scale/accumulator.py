@@ -24,6 +24,7 @@ from ..scoring import (
     match_sums,
     own_metrics,
     parts,
+    point_sets,
     protocol_entries,
     registry,
     result_of,
@@ -68,6 +69,7 @@ WAITING_SUMS = 1 << 10
 
 # The sums of no sequence.
 NOTHING = dict.fromkeys([*sequence_sums.SUMS, "kelvins_error", "n_frames"], np.zeros(0))
+NO_FRAMES = dict.fromkeys(point_sets.POINT_SETS, np.zeros(0))  # there only with assignment="least"
 
 
 class Evaluated(NamedTuple):
@@ -327,7 +329,8 @@ class Accumulator:
         names = self._sequences.names if self._form.text.get("sequence") else {}
         settled = self._settle()
         pieces = self._added()
-        values = NOTHING if pieces is None else pieces.values
+        of_frames = NO_FRAMES if self._options.assignment == "least" else {}
+        values = NOTHING | of_frames if pieces is None else pieces.values
         fitting = self._sides.warning([*self._place], values["tp"] + values["fp"], names)
         lacking = own_metrics.lacking_text([] if pieces is None else [pieces.lacking])
         self._warned("; ".join(filter(None, (settled, fitting, lacking))) or None)

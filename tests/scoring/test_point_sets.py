@@ -236,3 +236,17 @@ def test_intervals_comparisons_and_leaderboards() -> None:
     assert {*NAMES} <= {*board}
     with pytest.raises(sf.InputError, match="same rule"):
         sf.leaderboard({"a": table, "b": sf.match(truth, predictions, TAU, 0)})
+
+
+def test_nothing_at_all_is_null() -> None:
+    empty = sf.Accumulator(**LEAST).compute()
+    assert empty[NAMES].isna().all(axis=None)
+    nothing = objects([])
+    assert sf.summarize(sf.match(nothing, nothing, **LEAST))[NAMES].isna().all(axis=None)
+
+
+def test_distances_in_other_units() -> None:
+    stars = pd.DataFrame({"sequence": 1, "frame": 1, "object": [1, 2], "ra": [10.0, 10.001], "dec": 0.0})
+    matches = sf.match(stars, stars.assign(ra=stars["ra"] + 0.0005), tau=3, assignment="least")
+    assert sf.summarize(matches)["gospa"].item() == pytest.approx(np.sqrt(2 * 1.8**2))
+    assert sf.plots.gospa(matches).get_ylabel() == "GOSPA, arcsec"
