@@ -42,11 +42,15 @@ def plain_rows(table: pd.DataFrame | Columns) -> list[dict[str, Any]]:
 
 
 def rule_words(notes: Mapping[Hashable, Any]) -> dict[str, Any]:
-    """Takes the rule from a table's notes: `tau` and `epsilon`, or the `similarity` and its `threshold`."""
+    """Takes the rule from a table's notes: `tau` and `epsilon`, or the `similarity` and its `threshold`.
+
+    Where it is not that without a word, also the `assignment`, and its `power`.
+    """
+    chosen = {name: notes[name] for name in ("assignment", "power") if name in notes}
     if notes["rule"] == "distance":
-        return {name: notes[name] for name in ("tau", "epsilon")}
+        return {name: notes[name] for name in ("tau", "epsilon")} | chosen
     words = {name: notes[name] for name in ("tau", "threshold") if name in notes}
-    return {"similarity": notes["rule"]} | words
+    return {"similarity": notes["rule"]} | words | chosen
 
 
 def summary_json(summary: pd.DataFrame | Columns, by_slice: Mapping[tuple[str, ...], pd.DataFrame]) -> str:

@@ -51,7 +51,8 @@ def with_how(given: Mapping[str, Any]) -> dict[str, Any]:
     Identities count where the option says so, and where the truth is a folder of tracks or poses. Raises WrongUsage if
     the options do not fit each other or the truth.
     """
-    rule = {name: given[name] for name in ("tau", "epsilon", "similarity", "threshold")}
+    words = ("tau", "epsilon", "similarity", "threshold", "assignment", "power")
+    rule = {name: given[name] for name in words if name in given}
     apart = (*rule, "tracks", "benchmark", "labelled", "columns", "box_format", "masks", "protocol")
     others = {name: value for name, value in given.items() if name not in apart}
     tracks, benchmark, layout = given.get("tracks", False), given.get("benchmark"), None

@@ -40,6 +40,17 @@ _MATCHING = (
         metavar="<float>",
         type=number,
     ),
+    argument(
+        "--assignment",
+        "How pairs are chosen: as many as possible (the default), the least sum as in GOSPA and OSPA, or by score",
+        metavar="most|least|score",
+    ),
+    argument(
+        "--power",
+        "The power of distances in the sum of --assignment least, 1 or more; 2 by default",
+        metavar="<float>",
+        type=number,
+    ),
     flag("--masks", "Read COCO's files for their masks, not boxes"),
     flag("--labelled", "Leave out predictions that lie in no frame of the truth"),
     word("--columns", "Which column of a table is which, such as frame=image_id,x=xmin; common names are found"),

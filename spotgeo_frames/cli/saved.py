@@ -95,6 +95,8 @@ def check_options(name: str, how: How, *, alone: bool) -> None:
         raise WrongUsage(f"{name}: average precision is by --similarity iou or oks, or within --tau; leave out others")
     if alone and options.threshold is not None:
         raise WrongUsage(f"--threshold: {name} is over thresholds of its own; leave it out")
+    if options.assignment is not None:
+        raise WrongUsage(f"--assignment: {name} has that of its protocol; leave it out")
     if how.frames != "truth":
         raise WrongUsage(f"--labelled: {name} is of the truth's frames; leave it out")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Container, Hashable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +40,8 @@ def rule_text(notes: Mapping[Hashable, Any]) -> str:
     of_class = [f"by {notes['by']}"] if "by" in notes else []
     word = "distance" if "epsilon" in notes else "similarity"  # rules by distance alone have it
     measure = [] if notes["rule"] == "distance" else [f"{word} {notes['rule']}"]
-    return ", ".join([*measure, *thresholds, *of_class])
+    chosen = [f"{name} {label(notes[name])}" for name in ("assignment", "power") if name in notes]
+    return ", ".join([*measure, *thresholds, *chosen, *of_class])
 
 
 def overview(row: Mapping[str, Any]) -> str:
@@ -48,15 +49,20 @@ def overview(row: Mapping[str, Any]) -> str:
     nouns = {"n_sequences": "sequence", "n_frames": "frame", "n_truth": "truth", "n_predicted": "prediction"}
     counts = ", ".join(f"{row[name]:,} {noun}{'' if row[name] == 1 else 's'}" for name, noun in nouns.items())
     outcomes = "   ".join(f"{registry.METRICS[name].label} {row[name]:,.0f}" for name in ("tp", "fn", "fp"))
-    by_similarity = "loc_a" in row
+    kind = _kind(row)
     metrics = [
         metric
         for metric in (registry.METRICS[name] for name in row if name in registry.METRICS)
-        if metric.written != "count" and metric.is_defined(by_similarity)
+        if metric.written != "count" and metric.is_defined(*kind)
     ]
     width = max(len(metric.label) for metric in metrics)
     lines = [_line(metric, row[metric.name], width) for metric in metrics]
     return "\n".join([counts, "", f"  {outcomes}", "", *lines])
+
+
+def _kind(names: Container[Hashable]) -> tuple[bool, str]:
+    """The kind of matching by which a table of metrics was made: whether by similarity, and the assignment."""
+    return "loc_a" in names, "least" if "gospa" in names else "most"
 
 
 def _line(metric: Metric, value: float, width: int) -> str:
@@ -68,7 +74,7 @@ def _line(metric: Metric, value: float, width: int) -> str:
 
 def slice_text(table: pd.DataFrame, columns: Sequence[str]) -> str:
     """Formats a summary by the given columns as aligned text, with a dash for null and few sequences marked."""
-    shown = [*columns, *registry.defined(registry.SLICED, "loc_a" in table)]
+    shown = [*columns, *registry.defined(registry.SLICED, *_kind(table))]
 
     def text(value: Any) -> str:
         return number_text(value) if plain_value(value) is None or isinstance(value, float) else one_line(f"{value}")
@@ -84,7 +90,7 @@ def comparison_text(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
 
     from ..presentation.drawing import wording
 
-    undefined = {name for name, metric in registry.METRICS.items() if not metric.is_defined("loc_a" in board)}
+    undefined = {name for name, metric in registry.METRICS.items() if not metric.is_defined(*_kind(board))}
     first, *others = (name for name in wording.BOARD if name in board and name not in undefined)
     by = _named(board, [str(column) for column in board.columns[: board.columns.get_loc("rank")]])
     count = "n_sequences" if "n_sequences" in board else "n_frames"

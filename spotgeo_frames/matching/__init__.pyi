@@ -13,6 +13,8 @@ from .alignment import FrameRule as FrameRule
 from .alignment import Side as Side
 from .assignment import Entries as Entries
 from .callers_matcher import match_frames as match_frames
+from .choices import Assignment as Assignment
+from .choices import power_of as power_of
 from .crowds import WithoutCrowds as WithoutCrowds
 from .levels import Spans as Spans
 from .matcher import match as match
@@ -29,6 +31,7 @@ from .options import rule_of_tables as rule_of_tables
 from .options import similarity_rule as similarity_rule
 from .options import track_options as track_options
 from .options import track_rule as track_rule
+from .options import with_assignment as with_assignment
 from .pairs import PAIRS_AT_ONCE as PAIRS_AT_ONCE
 from .pairs import SIMILAR_AT_ONCE as SIMILAR_AT_ONCE
 from .pairs import Pairs as Pairs

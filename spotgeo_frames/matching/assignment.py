@@ -13,6 +13,7 @@ only best one if every cycle costs clearly more than 0. Floyd and Warshall's alg
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -43,6 +44,10 @@ LEAST_SPARED = 1 << 17
 CELL_BYTES, COPIED_BYTES = 9, 8
 
 
+# What a pair costs that is not near, in frames of so many rows and columns: arrays (frames,).
+FarCosts = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
 class Entries(NamedTuple):
     """Entries of the frames' matrices, in the order of the frames; every other cell is far.
 
@@ -68,12 +73,13 @@ class Entries(NamedTuple):
         return self._replace(row=self.row[chosen], column=self.column[chosen], value=self.value[chosen])
 
 
-def assign(near: Entries, largest_cost: float) -> np.ndarray:
-    """Marks the near pairs that the best assignment chooses: as many as possible, and among those the least cost.
+def assign(near: Entries, far_of: FarCosts) -> np.ndarray:
+    """Marks the near pairs that the assignment of least cost chooses.
 
-    `near` has costs from 0 to `largest_cost`; all other pairs have those of `far_costs`.
+    All other pairs cost what `far_of` says, the same within a frame and at least as much as any near pair of it. With
+    `most_pairs` as many near pairs as possible are chosen, and among those the ones of least cost.
     """
-    far = far_costs(np.diff(near.row_starts), np.diff(near.column_starts), largest_cost)
+    far = far_of(np.diff(near.row_starts), np.diff(near.column_starts))
     frame = near.frame()
     chosen, contested = plain(near, far.take(frame) * BLUR)
     n_contested = np.bincount(frame[contested], minlength=len(far))
@@ -136,6 +142,11 @@ def far_costs(n_rows: np.ndarray, n_columns: np.ndarray, largest_cost: float) ->
     """
     with np.errstate(over="ignore"):
         return np.maximum(1000.0, 2.0 * np.minimum(n_rows, n_columns) * largest_cost)
+
+
+def most_pairs(largest_cost: float) -> FarCosts:
+    """What pairs have to cost that are not near, so that as many near ones as possible are chosen."""
+    return partial(far_costs, largest_cost=largest_cost)
 
 
 def heaviest(positive: Entries, counts: np.ndarray | None = None) -> np.ndarray:

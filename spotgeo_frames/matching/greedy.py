@@ -64,6 +64,21 @@ def held_pairs(asked: Asked, ignored: np.ndarray) -> Pairs:
     return joined.take(np.argsort(joined.prediction, kind="stable"))
 
 
+def surest_first(pairs: Pairs, cost: np.ndarray, score: np.ndarray, ignored: np.ndarray) -> np.ndarray:
+    """Marks the near pairs of predictions that choose in the order of their scores, each the nearest truth left.
+
+    `cost` is that of each pair, `score` that of each prediction, and `ignored` marks the truths that do not count.
+    Equal scores choose in file order.
+    """
+    rank = np.empty(len(score), np.int64)
+    rank[np.argsort(-score, kind="stable")] = np.arange(len(score))
+    ranked = Pairs(rank[pairs.prediction], pairs.truth, -cost)
+    order = preferred_order(ranked, ignored)
+    chosen = np.zeros(len(cost), bool)
+    chosen[order[greedy_pairs(ranked.take(order), np.zeros(len(ignored), bool))]] = True
+    return chosen
+
+
 def _firsts(prediction: np.ndarray) -> np.ndarray:
     """The position of the first pair of each prediction; those of one stand together."""
     return np.flatnonzero(np.diff(prediction, prepend=-1))

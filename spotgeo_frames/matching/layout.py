@@ -115,10 +115,11 @@ def _places(aligned: Aligned, pairs: Pairs) -> tuple[np.ndarray, np.ndarray, np.
 
 
 def _measured(outcome: np.ndarray, measure: np.ndarray, rule: Rule) -> dict[str, np.ndarray]:
-    """The columns `distance` or `similarity`, `squared_error` and `kelvins_error`."""
+    """The columns `distance` or `similarity`, and the errors."""
     squared, kelvins = rule.errors(outcome, measure)
     name = "distance" if rule.by_distance else "similarity"
-    return {name: rule.in_table(measure), "squared_error": squared, "kelvins_error": kelvins}
+    columns = {name: rule.in_table(measure), "squared_error": squared, "kelvins_error": kelvins}
+    return columns | ({"gospa_error": rule.gospa_errors(outcome, measure)} if rule.assignment == "least" else {})
 
 
 def _shared_category(

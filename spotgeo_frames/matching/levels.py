@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..support import arrays
-from .assignment import BLUR, Entries, assign, components_of, far_costs, numbered, only_answers, plain
+from .assignment import BLUR, Entries, FarCosts, assign, components_of, numbered, only_answers, plain
 
 # How many pairs, rows and columns, counted once a level, are settled at once, unless a frame has more at one level.
 SETTLED_AT_ONCE = 1 << 20
@@ -74,11 +74,11 @@ class _Leveled(NamedTuple):
         return self._replace(level=np.minimum(self.level, high - 1) - low, n_levels=high - low)
 
 
-def assign_at_levels(near: Entries, level: np.ndarray, n_levels: int, largest_cost: float) -> Spans:
+def assign_at_levels(near: Entries, level: np.ndarray, n_levels: int, far_of: FarCosts) -> Spans:
     """The near pairs that `assign` chooses at each level.
 
-    `near` has costs from 0 to `largest_cost`, and rows and columns that are counted from 0. `level` is the highest
-    level, below `n_levels`, at which each row exists, or -1. A pair may have several spans, one after another.
+    `near` has rows and columns that are counted from 0, and all other pairs cost what `far_of` says. `level` is the
+    highest level, below `n_levels`, at which each row exists, or -1. A pair may have several spans, one after another.
     """
     exist = np.flatnonzero(level[near.row] >= 0)
     shared = np.zeros(len(near.row), bool)
@@ -98,12 +98,12 @@ def assign_at_levels(near: Entries, level: np.ndarray, n_levels: int, largest_co
         for low, high in arrays.chunks(np.full(n_levels, sizes[first:last].sum() // max(n_levels, 1)), SETTLED_AT_ONCE):
             of_levels = of_frames.levels(low, high)
             pairs = np.flatnonzero(shared[part] & (of_levels.level[of_levels.near.row] >= 0))
-            spans = _settled(of_levels, pairs, largest_cost)
+            spans = _settled(of_levels, pairs, far_of)
             parts.append(Spans(spans.pair + part.start, spans.first + low, spans.last + low))
     return Spans(*map(np.concatenate, zip(*parts, strict=True)))
 
 
-def _settled(leveled: _Leveled, pairs: np.ndarray, largest_cost: float) -> Spans:
+def _settled(leveled: _Leveled, pairs: np.ndarray, far_of: FarCosts) -> Spans:
     """The spans of the pairs at these positions, which are all that share an end with another."""
     if not len(pairs):
         return Spans(pairs, pairs, pairs)
@@ -117,13 +117,13 @@ def _settled(leveled: _Leveled, pairs: np.ndarray, largest_cost: float) -> Spans
     frame = np.zeros(int(component.max()) + 1, np.int64)
     frame[component] = leveled.frame[row]
     frame = frame[units.group]
-    far = far_costs(_n_rows(leveled, frame, units.first), np.diff(near.column_starts)[frame], largest_cost)
+    far = far_of(_n_rows(leveled, frame, units.first), np.diff(near.column_starts)[frame])
     chosen, is_open = _by_component(near.take(pairs), component, units.group, place, unit, far)
     sure = np.flatnonzero(chosen & ~is_open[unit])
     spans = Spans(pairs[place[sure]], units.first[unit[sure]], units.last[unit[sure]])
     if not is_open.any():
         return spans
-    solved = _by_frame(leveled, frame[is_open], units.take(is_open), largest_cost)
+    solved = _by_frame(leveled, frame[is_open], units.take(is_open), far_of)
     # Of a frame that was solved only what belongs to an open component is new.
     component_of = np.full(len(near.row), -1)
     component_of[pairs] = component
@@ -151,7 +151,7 @@ def _by_component(
     return chosen, is_open & ~answered
 
 
-def _by_frame(leveled: _Leveled, frame: np.ndarray, opened: _Units, largest_cost: float) -> Spans:
+def _by_frame(leveled: _Leveled, frame: np.ndarray, opened: _Units, far_of: FarCosts) -> Spans:
     """The spans of all pairs that `assign` chooses in the given frames, within the levels of the opened units."""
     near, n_levels = leveled.near, leveled.n_levels
     units = _units(leveled.row_keys(), n_levels)
@@ -173,7 +173,7 @@ def _by_frame(leveled: _Leveled, frame: np.ndarray, opened: _Units, largest_cost
     entries = Entries(
         new_row, new_column, near.value[pair], row_starts, column_starts, lambda unit: near.name(int(units.group[unit]))
     )
-    chosen = assign(entries, largest_cost)
+    chosen = assign(entries, far_of)
     return Spans(pair[chosen], units.first[of_pair[chosen]], units.last[of_pair[chosen]])
 
 

@@ -23,13 +23,29 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from ..geometries import Measure
-from ..tables import Annotations, Columns, SideColumns, Table, as_side_columns, match_dataframe, table_kinds
-from .alignment import FrameRule
+from ..support import InputError
+from ..tables import (
+    Annotations,
+    Columns,
+    SideColumns,
+    Table,
+    as_numbers,
+    as_side_columns,
+    match_dataframe,
+    messages,
+    provenance,
+    table_kinds,
+)
+from .alignment import Aligned, FrameRule
 from .assignment import Entries, assign
-from .crowds import WithoutCrowds, without_crowds, without_uncounted
+from .choices import Assignment
+from .crowds import WithoutCrowds, marks, without_crowds, without_uncounted
+from .greedy import surest_first
 from .layout import match_table
 from .left_out import left_out
 from .options import MatchOptions, match_options, rule_of_tables
@@ -52,6 +68,8 @@ def match(
     sigmas: Mapping[Any, float] | None = None,
     distance: Measure | None = None,
     unit: str | None = None,
+    assignment: Assignment | None = None,
+    power: float | None = None,
     frames: FrameRule = "truth",
 ) -> pd.DataFrame:
     """Matches predictions with truth, frame by frame, and returns the match table.
@@ -95,6 +113,19 @@ def match(
         of 0 or more for each pair. It needs a `tau`; `tau` and `epsilon` are in its unit, and all columns of errors are
         as they are with pixels. A pair that cannot match has the distance infinity. `unit` is a word for texts and
         plots, such as "arcsec" or "m"; without one they name no unit.
+    assignment, power
+        How the pairs of a frame are chosen from those that are near:
+
+        - "most", without a word: as many as possible, and among those the least sum of distances (or the greatest of
+          similarities);
+        - "least": the least sum of min(distance, tau)^power over all objects, where one without a partner costs
+          tau^power / 2. GOSPA and OSPA are defined so (Rahmathullah et al. 2017, doi:10.23919/ICIF.2017.8009645;
+          Schuhmacher et al. 2008, doi:10.1109/TSP.2008.920469), and come out too large of "most". A pair is then found
+          only where its distance is below tau. It needs distances. `power` is 1 or more, 2 by default, and belongs to
+          it. Summaries then have the columns `gospa`, `ospa`, `localisation`, `missed` and `false`;
+        - "score": predictions choose in the order of their scores (equal ones in file order), each the nearest or most
+          similar truth that is left, as the evaluators of COCO do; of equally near ones the last in file order, and an
+          ignored truth only if no other is near. The predictions need a column `score`.
     frames
         Which frames count. "truth": the rows of the truth's frames table; predictions in any other frame raise an
         InputError. If the truth has no frames table, the frames that occur on either side count, with a warning where
@@ -113,6 +144,8 @@ def match(
     - `distance` (px, or the `unit`), or `similarity` if you match by similarity; null unless TP;
     - `squared_error` (px², or the square of the `unit`) and `kelvins_error`: null for `empty`, and null everywhere
       if you match by similarity;
+    - `gospa_error` with `assignment="least"`: the distance to the `power` for a TP, tau^power / 2 for a miss and for a
+      false alarm, null for `empty`;
     - `category`, if both sides have categories: the truth's or else the prediction's, so `by="category"` gives every
       metric of every class;
     - `truth_object`, `truth_x`, ... and `predicted_object`, `predicted_x`, ...: the columns of both tables;
@@ -120,16 +153,19 @@ def match(
     - `frame_n_truth`, `frame_n_predicted`: how many objects each side has in the frame; then the frame's attributes,
       and as `sequence_...` those of its sequence.
 
-    Its notes hold `rule`, `version`, what the rule has of `tau`, `epsilon`, `unit` and `threshold`, and if the truth
-    has a column `crowd` or `ignore`, how many `crowds` and `ignored` truths were left out, and how many predictions
-    they `explained`; with `frames="labelled"`, how many predictions were left out (`unlabelled`). Notes are the `attrs`
-    of pandas, or the metadata of pyarrow. polars has no place for them, so functions that need tau then ask for it.
+    Its notes hold `rule`, `version`, what the rule has of `tau`, `epsilon`, `unit`, `threshold`, `power` and, unless it
+    is "most", `assignment`; if the truth has a column `crowd` or `ignore`, how many `crowds` and `ignored` truths were
+    left out, and how many predictions they `explained`; with `frames="labelled"`, how many predictions were left out
+    (`unlabelled`). Notes are the `attrs` of pandas, or the metadata of pyarrow. polars has no place for them, so
+    functions that need tau then ask for it.
 
     Raises
     ------
     InputError: a column is missing or wrong, a key occurs twice, only one side has boxes and no `tau` is given, an
-        argument does not fit the tables, the sides share no sequence, or their frames do not agree.
-    ValueError: tau, epsilon, similarity, threshold, distance or unit is out of range or does not fit another argument.
+        argument does not fit the tables, the predictions lack the scores that they choose by, the sides share no
+        sequence, or their frames do not agree.
+    ValueError: tau, epsilon, similarity, threshold, distance, unit, assignment or power is out of range or does not fit
+        another argument.
 
     Examples
     --------
@@ -155,7 +191,7 @@ def match(
       outcome  distance  squared_error
     0      TP      0.36         0.1296
     """
-    options = match_options(tau, epsilon, similarity, threshold, sigmas, distance, unit)
+    options = match_options(tau, epsilon, similarity, threshold, sigmas, distance, unit, assignment, power)
     matches, warning = matched(truth, predictions, options, frames)
     if warning is not None:
         warnings.warn(warning, stacklevel=table_kinds.CALLER)
@@ -225,9 +261,43 @@ def assigned(sides: Compared, rule: Rule) -> Pairs:
 def assigned_chunks(sides: Compared, rule: Rule) -> Iterator[tuple[int, int, Pairs]]:
     """Yields ranges of frames [first, last), one after the other, with the pairs that are chosen in each."""
     aligned = sides.aligned
+    scores = scores_of(aligned) if rule.assignment == "score" else None
     for first, last in frame_chunks(aligned.truth, aligned.predictions):
         pairs = sides.near(first, last)
         rows, columns = (side.starts[first : last + 1] for side in (aligned.predictions, aligned.truth))
+        if scores is not None:
+            yield first, last, pairs.take(_by_score(pairs, rule, scores, (rows, columns)))
+            continue
         cost, name = rule.cost(pairs.measure), aligned.names_from(first)
         entries = Entries(pairs.prediction, pairs.truth, cost, rows, columns, name)
-        yield first, last, pairs.take(assign(entries, rule.largest_cost))
+        yield first, last, pairs.take(assign(entries, rule.far_of))
+
+
+class Scores(NamedTuple):
+    """The score of each prediction, and which truths are ignored."""
+
+    score: np.ndarray
+    ignored: np.ndarray
+
+
+def scores_of(aligned: Aligned) -> Scores:
+    """The scores that predictions choose by; raises InputError where one has none."""
+    table = aligned.predictions.table
+    name = provenance.source(table, "predictions")
+    if "score" not in table and len(table):
+        why = "assignment='score' lets predictions choose in the order of their scores"
+        raise InputError(messages.missing(name, "score", table.columns, why))
+    score = as_numbers(table["score"]) if len(table) else np.zeros(0)
+    if np.isnan(score).any():
+        counted = f"{np.count_nonzero(np.isnan(score)):,} null"
+        raise InputError(f"{name}: column score: {counted}; give each prediction a score, or leave it out")
+    ignored = marks(aligned.truth.table)[1]
+    return Scores(score, np.zeros(len(aligned.truth.frame), bool) if ignored is None else ignored)
+
+
+def _by_score(pairs: Pairs, rule: Rule, scores: Scores, starts: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    """Marks the pairs of some frames that predictions choose, whose rows and columns begin at `starts`."""
+    (row, row_end), (column, column_end) = ((int(of[0]), int(of[-1])) for of in starts)
+    counted_from = pairs._replace(prediction=pairs.prediction - row, truth=pairs.truth - column)
+    of_rows, of_columns = scores.score[row:row_end], scores.ignored[column:column_end]
+    return surest_first(counted_from, rule.cost(pairs.measure), of_rows, of_columns)

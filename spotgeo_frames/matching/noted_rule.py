@@ -14,7 +14,8 @@ import pandas as pd
 from ..geometries import GEOMETRIES, MEASURES, SIMILARITIES, Geometry, Measure
 from ..support import InputError
 from ..tables import messages, schema
-from .options import MatchOptions, similarity_rule, with_distance
+from .choices import ASSIGNMENTS, Assignment, power_of
+from .options import MatchOptions, similarity_rule, with_assignment, with_distance
 from .rule import HEAD_SIZES, NOTED, Rule, check_distances
 
 # What a rule by distance may be asked for.
@@ -31,9 +32,23 @@ def noted_rule(
     messages about its columns. Raises InputError if the rule is neither given nor noted, if the options do not fit the
     table, or if it lacks columns that the rule compares; ValueError if a distance is out of range.
     """
-    rule = _rule(table, options, needs)
+    rule = _assigned_as_noted(_rule(table, options, needs), table)
     check_measured(table, rule, name)
     return rule
+
+
+def _assigned_as_noted(rule: Rule, table: pd.DataFrame) -> Rule:
+    """The rule with the assignment of the table; "least" is told by a column, too, where notes were lost."""
+    noted: Assignment | None = table.attrs.get("assignment")
+    if noted not in ASSIGNMENTS:
+        noted = "least" if "gospa_error" in table and rule.by_distance else None
+    if noted == "least" and rule.tau is None:
+        return rule  # nobody asked for it, so nothing is matched again
+    power = power_of(table)
+    if noted == "least" and power is None:
+        how = "set its attrs['power'], or match again where notes are kept"
+        raise InputError(f"match table: it does not tell the power of assignment='least'; {how}")
+    return with_assignment(rule, noted, power)
 
 
 def check_measured(table: pd.DataFrame, rule: Rule, name: str) -> None:

@@ -17,6 +17,7 @@ import numpy as np
 from ..geometries import MEASURES, SIMILARITIES, Geometry, Measure, geometry_of, name_of
 from ..support import InputError
 from ..tables import Annotations, Columns, SideColumns, Told, messages, other_words, provenance, schema
+from .choices import POWER, Assignment, check_assignment
 from .rule import TAU, Rule, check_distances
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ class MatchOptions(NamedTuple):
     sigmas: Mapping[Any, float] | None = None
     distance: Measure | None = None
     unit: str | None = None
+    assignment: Assignment | None = None
+    power: float | None = None
 
 
 class Header(NamedTuple):
@@ -59,9 +62,13 @@ def match_options(
     sigmas: Mapping[Any, float] | None = None,
     distance: Measure | None = None,
     unit: str | None = None,
+    assignment: Assignment | None = None,
+    power: float | None = None,
 ) -> MatchOptions:
     """The caller's options, checked; raises ValueError if one is out of range or does not fit another."""
     options = options_of_matches(tau, epsilon, similarity, threshold, sigmas, distance, unit)
+    check_assignment(assignment, power, similarity, threshold)
+    options = options._replace(assignment=assignment, power=None if power is None else float(power))
     if distance is not None and tau is None:
         raise ValueError(f"distance={_name(distance)} has no tau of its own; give tau, the largest distance of a match")
     if options.similarity is None:
@@ -153,9 +160,12 @@ def options_with_tracks(
     sigmas: Any = None,
     distance: Any = None,
     unit: Any = None,
+    assignment: Any = None,
+    power: Any = None,
 ) -> MatchOptions:
     """The caller's options where `tracks=True`, checked; raises ValueError if one does not apply to tracks."""
-    for name, value in (("epsilon", epsilon), ("threshold", threshold), ("sigmas", sigmas)):
+    others = {"epsilon": epsilon, "threshold": threshold, "sigmas": sigmas, "assignment": assignment, "power": power}
+    for name, value in others.items():
         if value is not None:
             why = "CLEAR's is 0.5" if name == "threshold" else "only similarity, distance, unit and tau do"
             raise ValueError(f"{name} does not apply with tracks=True: {why}; leave it out")
@@ -198,8 +208,34 @@ def rule_for(options: MatchOptions, truth: Header, predictions: Header) -> Rule:
     """The rule that follows from the options and the geometry of both sides.
 
     Raises InputError if only one side has boxes and neither a similarity nor a tau is given, if a word does not fit the
-    geometry, or if columns may be those of another geometry or are called otherwise (`check_columns`).
+    geometry, or if columns may be those of another geometry or are called otherwise (`check_columns`); ValueError if
+    distances are out of range.
     """
+    return with_assignment(_measuring(options, truth, predictions), options.assignment, options.power)
+
+
+def with_assignment(rule: Rule, assignment: Assignment | None, power: float | None = None) -> Rule:
+    """The rule with this assignment; raises InputError if it needs distances, ValueError if tau is out of range."""
+    if assignment != "least":
+        return rule if assignment is None else replace(rule, assignment=assignment)
+    if not rule.by_distance or rule.tau is None:
+        measured = f"{rule.geometry.name} are matched by {rule.geometry.title or 'a similarity'}"
+        raise InputError(
+            f"assignment='least' adds distances, and {measured}; "
+            "give tau, if their middles are to be matched, or leave out assignment"
+        )
+    least = replace(rule, assignment=assignment, power=POWER if power is None else power)
+    with np.errstate(over="ignore", under="ignore"):
+        cost = np.float64(rule.tau) ** np.float64(least.power)
+    if not 1 / schema.LARGEST_COORDINATE**2 <= cost <= schema.LARGEST_COORDINATE**2:
+        raise ValueError(
+            f"tau is {rule.tau:g} and power {least.power:g}; tau to that power is beyond what can be added"
+        )
+    return least
+
+
+def _measuring(options: MatchOptions, truth: Header, predictions: Header) -> Rule:
+    """The rule that follows from the options on how pairs are measured, and the geometry of both sides."""
     own = _own_geometry(options, truth, predictions)
     if own is not None:
         return _own_rule(own, options, truth, predictions)

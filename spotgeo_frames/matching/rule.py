@@ -32,8 +32,19 @@ from ..geometries import (
     poses_of,
 )
 from ..support import InputError, __version__
-from ..tables import Annotations, Columns, SideColumns, annotations_of, messages, other_words, provenance, schema
+from ..tables import (
+    Annotations,
+    Columns,
+    SideColumns,
+    annotations_of,
+    messages,
+    other_words,
+    provenance,
+    schema,
+)
 from .alignment import Aligned, FrameRule, align, select_rows
+from .assignment import FarCosts, most_pairs
+from .choices import POWER, UNSAID, Assignment
 from .near_pairs import NearPairs, Search, near_pairs, search
 from .pairs import Pairs, frame_chunks, join_pairs
 
@@ -44,7 +55,7 @@ TAU, EPSILON = 10.0, 3.0
 HEAD_SIZES = 0.5
 
 # The fields of a rule, besides its name, that tables keep in their notes.
-NOTED = ("threshold", "tau", "epsilon", "unit", "head_sizes", "identity", "by", "sigmas")
+NOTED = ("threshold", "tau", "epsilon", "unit", "head_sizes", "identity", "by", "sigmas", "assignment", "power")
 
 # The geometry of the rows that a rule of each name measures; rows of poses have joints of their own.
 MEASURED: dict[str, Geometry] = {"distance": POINTS, "point": POINTS, "iou": BOXES, "keypoint": KEYPOINTS}
@@ -62,6 +73,10 @@ class Rule:
     `identity` is the column that names objects through a sequence, and `by` the column whose values are evaluated one
     by one. `head_sizes` is the largest distance of joints, in head sizes. `sigmas` are the standard deviations of the
     joints' places, as shares of the object's size.
+
+    `assignment` says which near pairs are chosen: "most" as many as possible, and among those the least sum of costs;
+    "least" the least sum of min(distance, tau)^power, where an object without a partner costs tau^power / 2; "score"
+    the nearest truth that is left, by each prediction in the order of their scores. `power` is None but for "least".
     """
 
     name: str
@@ -76,6 +91,8 @@ class Rule:
     own_distance: bool = False
     unit: str | None = None
     of_geometry: Geometry | None = None
+    assignment: Assignment = "most"
+    power: float | None = None
 
     @property
     def geometry(self) -> Geometry:
@@ -156,7 +173,15 @@ class Rule:
             return None
         # The middles of any geometry may be measured.
         own = [name for columns in schema.GEOMETRY_COLUMNS.values() for name in columns]
-        return [*dict.fromkeys([*schema.BOX, *geometry.columns, *own, "category", *geometry.columns_of_truth])]
+        chosen_by = self.columns_of_assignment
+        return [
+            *dict.fromkeys([*schema.BOX, *geometry.columns, *own, "category", *geometry.columns_of_truth, *chosen_by])
+        ]
+
+    @property
+    def columns_of_assignment(self) -> list[str]:
+        """The columns of the predictions, besides those that pairs are measured by, that decide which are chosen."""
+        return ["score"] if self.assignment == "score" else []
 
     @property
     def joint_sigmas(self) -> Mapping[Any, float]:
@@ -169,7 +194,7 @@ class Rule:
         named = {key: getattr(self, key) for key in NOTED}
         if self.joints:
             named["sigmas"] = {str(joint): float(sigma) for joint, sigma in self.joint_sigmas.items()}
-        told = {key: value for key, value in named.items() if value is not None}
+        told = {key: value for key, value in named.items() if value is not None and (key, value) != UNSAID}
         told |= {"geometry": self.geometry.name} if self.is_built_in else {}
         return {"rule": self.name} | told | {"version": __version__}
 
@@ -186,10 +211,26 @@ class Rule:
 
     def cost(self, measure: np.ndarray) -> np.ndarray:
         """The cost of pairs with these distances (or head sizes) or similarities."""
+        if self.power is not None:
+            return measure**self.power
         return 1.0 - measure if self.pair_measure == "similarity" else measure
+
+    @property
+    def left_over_cost(self) -> float:
+        """What "least" counts for an object without a partner: tau^power / 2."""
+        return 0.5 * self.largest_cost ** (POWER if self.power is None else self.power)
+
+    @property
+    def far_of(self) -> FarCosts:
+        """What pairs cost that are not near."""
+        if self.power is None:
+            return most_pairs(self.largest_cost)
+        return lambda n_rows, _: np.full(np.shape(n_rows), 2.0 * self.left_over_cost)
 
     def is_near(self, measure: np.ndarray) -> np.ndarray:
         """Marks the distances (px or head sizes) or similarities at which a pair may match."""
+        if self.assignment == "least":
+            return measure < self.largest_cost
         if self.pair_measure != "similarity":
             return measure <= self.largest_cost
         return measure >= (0.0 if self.threshold is None else self.threshold)
@@ -214,7 +255,7 @@ class Rule:
         limit, is_near = (
             (least, partial(_is_similar, least=least))
             if by_similarity
-            else (largest, partial(_is_within, farthest=largest))
+            else (largest, self.is_near if farthest is None else partial(_is_within, farthest=largest))
         )
         wanted = partial(search, aligned, self.geometry, limit, is_near, by_truth=self.pair_measure != "distance")
         return _prepared_once(wanted)
@@ -285,6 +326,14 @@ class Rule:
         squared[beyond] = np.where(far > self.epsilon, far * far, 0.0)
         kelvins[beyond] = np.where(far < self.tau, far, 0.0)
         return squared, kelvins
+
+    def gospa_errors(self, outcome: np.ndarray, distance: np.ndarray) -> np.ndarray:
+        """What rows with these outcomes and distances (null unless TP) add to the sum that "least" makes small."""
+        left_over = self.left_over_cost
+        added = np.array([0.0, left_over, left_over, np.nan]).take(outcome)
+        matched = np.flatnonzero(outcome == schema.TP)
+        added[matched] = self.cost(distance[matched])
+        return added
 
 
 def _prepared_once(wanted: Callable[[], Search]) -> NearPairs:

@@ -17,13 +17,14 @@ import numpy as np
 import pandas as pd
 
 from ..geometries import Measure
-from ..matching import FrameRule, Rule, check_columns, compared, crowds, left_out, match_options, matcher
+from ..matching import Assignment, FrameRule, Rule, check_columns, compared, crowds, left_out, match_options, matcher
 from ..scoring import (
     AveragePrecision,
     Sums,
     match_sums,
     own_metrics,
     parts,
+    point_sets,
     protocol_entries,
     registry,
     result_of,
@@ -68,6 +69,7 @@ WAITING_SUMS = 1 << 10
 
 # The sums of no sequence.
 NOTHING = dict.fromkeys([*sequence_sums.SUMS, "kelvins_error", "n_frames"], np.zeros(0))
+NO_FRAMES = dict.fromkeys(point_sets.POINT_SETS, np.zeros(0))  # there only with assignment="least"
 
 
 class Evaluated(NamedTuple):
@@ -130,7 +132,7 @@ class Accumulator:
 
     Parameters
     ----------
-    tau, epsilon, similarity, threshold, sigmas, distance, unit
+    tau, epsilon, similarity, threshold, sigmas, distance, unit, assignment, power
         How to match: what `match` takes. Without any, boxes match from an IoU of 0.5 on, and points and keypoints by
         distance with tau 10 px and epsilon 3 px.
     keep
@@ -171,11 +173,13 @@ class Accumulator:
         sigmas: Mapping[Any, float] | None = None,
         distance: Measure | None = None,
         unit: str | None = None,
+        assignment: Assignment | None = None,
+        power: float | None = None,
         keep: Literal["matches", "scores"] | None = None,
     ) -> None:
         if keep not in (None, "matches", "scores"):
             raise ValueError(f"keep is {keep!r}; 'matches', 'scores' or None is needed")
-        self._options = match_options(tau, epsilon, similarity, threshold, sigmas, distance, unit)
+        self._options = match_options(tau, epsilon, similarity, threshold, sigmas, distance, unit, assignment, power)
         self._keep = keep
         self.reset()
 
@@ -236,7 +240,8 @@ class Accumulator:
         0   1   1         3
         """
         built_in = self._options.distance is None and self._options.similarity in (None, "iou", "point")
-        may_wait = self._keep is None and not self._own and built_in
+        by_score = self._options.assignment == "score"  # the scores of what waits are not kept
+        may_wait = self._keep is None and not self._own and built_in and not by_score
         batch = read_batch(truth, predictions, self._sequences, self._categories, may_wait=may_wait)
         form = self._form if batch.forms == self._last_forms else common_form("this batch", self._form, *batch.forms)
         check_columns(self._options, *batch.geometries)
@@ -324,7 +329,8 @@ class Accumulator:
         names = self._sequences.names if self._form.text.get("sequence") else {}
         settled = self._settle()
         pieces = self._added()
-        values = NOTHING if pieces is None else pieces.values
+        of_frames = NO_FRAMES if self._options.assignment == "least" else {}
+        values = NOTHING | of_frames if pieces is None else pieces.values
         fitting = self._sides.warning([*self._place], values["tp"] + values["fp"], names)
         lacking = own_metrics.lacking_text([] if pieces is None else [pieces.lacking])
         self._warned("; ".join(filter(None, (settled, fitting, lacking))) or None)

@@ -78,7 +78,7 @@ def columns_to_read(contents: Mapping[str, Contents], wanted: Collection[str], r
         matched = (
             {*schema.FRAME_KEY}
             if side == "frames"
-            else {*schema.OBJECT_KEY, *columns_of_tables(rule.geometry), *OPTIONAL}
+            else {*schema.OBJECT_KEY, *columns_of_tables(rule.geometry), *OPTIONAL, *rule.columns_of_assignment}
         )
         columns[side] = [
             name

@@ -20,7 +20,7 @@ from typing import Any
 import pandas as pd
 
 from ..geometries import Measure
-from ..matching import FrameRule, Rule, match_options, matcher, track_options, track_rule
+from ..matching import Assignment, FrameRule, Rule, match_options, matcher, track_options, track_rule
 from ..scoring import Sums, registry, slice_file, summary_of
 from ..support import InputError, Storage, stores
 from ..tables import By, CheckedBins, Edges, binning, dataframe_of, selections
@@ -49,6 +49,8 @@ def score_dataset(
     sigmas: Mapping[Any, float] | None = None,
     distance: Measure | None = None,
     unit: str | None = None,
+    assignment: Assignment | None = None,
+    power: float | None = None,
     frames: Any = None,
     exclude: Iterable[int] | Iterable[str] | None = None,
     on_error: str = "raise",
@@ -97,6 +99,10 @@ def score_dataset(
         A function that measures distances instead of pixels: it gets two DataFrames of equal length, whose rows k are a
         truth and a prediction, and returns a distance of 0 or more for each row. `tau`, which it needs, and `epsilon`
         are then in its unit, and `unit` is the word for that in texts and plots, such as "arcsec".
+    assignment, power
+        How pairs are chosen: "most" (the default), as many as possible; "least", the least sum of distances to the
+        `power` (1 or more, 2 by default), where an object without a partner costs tau^power / 2, as GOSPA and OSPA
+        define it; or "score", each prediction the nearest truth that is left, in the order of their scores.
     frames
         The truth's frames, a Parquet dataset with `sequence`, `frame`, and any attributes. By default the frames that
         occur on either side count. "labelled": those in which the truth has rows; predictions elsewhere are left out.
@@ -138,7 +144,7 @@ def score_dataset(
         tp  fn   fp  recall
     0  558  69  177    0.89
     """
-    options = match_options(tau, epsilon, similarity, threshold, sigmas, distance, unit)
+    options = match_options(tau, epsilon, similarity, threshold, sigmas, distance, unit, assignment, power)
     left_out = None if exclude is None else selections.listed_sequences(exclude)
     storage = Storage(storage_options, filesystem)
     run_options = RunOptions(

@@ -12,7 +12,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..scoring import Sums, match_sums, one_sided, own_metrics, registry, row_counts, sequence_sums, summary_of
+from ..scoring import (
+    Sums,
+    match_sums,
+    one_sided,
+    own_metrics,
+    point_sets,
+    registry,
+    row_counts,
+    sequence_sums,
+    summary_of,
+)
 from ..support import InputError, bins_as_text, is_binned, pandas_tables
 from ..tables import (
     By,
@@ -51,6 +61,8 @@ COUNTS = ["tp", "fn", "fp", "n_frames"]
 OF_ERRORS = ["squared_error", "kelvins_error"]
 BY_SIMILARITY = [*(name for name in sequence_sums.SUMS if name not in OF_ERRORS), "n_frames"]
 OF_MATCHES = {"distance": [*BY_SIMILARITY, *OF_ERRORS], "similarity": BY_SIMILARITY}
+# They are there only after matching with assignment="least".
+OF_FRAMES = point_sets.POINT_SETS
 
 # The columns that say how many misses, or false alarms, a sum of an own metric counts: these words, then its name.
 COUNTING_ROWS = {schema.FN: "fn_rows:", schema.FP: "fp_rows:"}
@@ -92,7 +104,8 @@ def sums(x: Table | TrackResult | PoseResult, by: By | None = None) -> pd.DataFr
     bins are text such as `12 to 47`. Of joints and of `track(by="category")` there is a row for each joint or class.
 
     The sums of a match table are `tp`, `fn`, `fp`, `n_frames`; `near` and `near_squared`, of the distances (px, px²) or
-    similarities of the TP; after matching by distance `squared_error` (px²) and `kelvins_error`; and those of your own
+    similarities of the TP; after matching by distance `squared_error` (px²) and `kelvins_error`; with
+    `assignment="least"` `gospa`, `ospa`, `localisation`, `missed` and `false`, over the frames; and those of your own
     metrics, `METRIC.SUM`, with how many misses (`fn_rows:METRIC.SUM`) and false alarms (`fp_rows:METRIC.SUM`) they
     count. Where the truth has crowds, the first row has their counts `crowds` and `explained` in the whole table. For
     each column of `by` it has `differs:COLUMN`: 1 if there are two values, as of `matches["truth_h"] > 50`, and differ
@@ -164,7 +177,8 @@ def _of_matches(x: Table, by: By | None) -> SumColumns:
     for text in filter(None, (row_counts.rows_text(groups), own_metrics.lacking_text([own.lacking]))):
         warnings.warn(f"sums: {text}", stacklevel=table_kinds.CALLER + 1)
     measure = schema.measure_of(table)
-    values = {name: found.values[name] for name in [*OF_MATCHES[measure], *own.values, *counting]}
+    of_frames = [name for name in OF_FRAMES if name in found.values]
+    values = {name: found.values[name] for name in [*OF_MATCHES[measure], *of_frames, *own.values, *counting]}
     values |= {name: values[name].astype(np.int64) for name in COUNTS}
     values |= {
         name: _at_first(table.attrs[name], len(found.group)) for name in schema.COUNTS_NOTED if name in table.attrs
@@ -282,7 +296,8 @@ def _checked(table: pd.DataFrame, made: MadeWith, name: str) -> pd.DataFrame:
         starts = tuple(f"{word}{metric}." for word in ("", *COUNTING_ROWS.values()) for metric in made.own_metrics)
         own = [column for column in map(str, table) if column.startswith(starts)]
         counts = [column for column in schema.COUNTS_NOTED if column in table]
-        expected = [*OF_MATCHES[made.measure], *own, *counts, *(f"{DIFFERS}{column}" for column in made.by)]
+        of_frames = OF_FRAMES if made.rule.get("assignment") == "least" or "gospa" in table else ()
+        expected = [*OF_MATCHES[made.measure], *of_frames, *own, *counts, *(f"{DIFFERS}{column}" for column in made.by)]
     else:
         expected = [
             *track_sums.sums_columns(track_sums.TRACK_SUMS if made.of == "tracks" else track_sums.POSE_SUMS),

@@ -2,6 +2,7 @@ from . import match_sums as match_sums
 from . import official as official
 from . import one_sided as one_sided
 from . import own_metrics as own_metrics
+from . import point_sets as point_sets
 from . import registry as registry
 from . import row_counts as row_counts
 from . import sequence_sums as sequence_sums

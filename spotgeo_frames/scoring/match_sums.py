@@ -28,6 +28,7 @@ from ..tables import (
     schema,
     selections,
 )
+from . import point_sets
 from .one_sided import OneSided, one_sided
 from .own_metrics import OwnSums, own_row_sums
 from .registry import DEFAULT, METRICS, RANKING, values_of
@@ -39,8 +40,8 @@ if TYPE_CHECKING:
 # The sum that counts the rows of each outcome, and all sums that count rows of FN, and of FP.
 COUNTED = {schema.TP: "tp", schema.FN: "fn", schema.FP: "fp"}
 COUNTING = {
-    schema.FN: ("fn", "squared_error", "kelvins_mse"),
-    schema.FP: ("fp", "squared_error", "kelvins_mse"),
+    schema.FN: ("fn", "squared_error", "kelvins_mse", "gospa", "ospa", "missed"),
+    schema.FP: ("fp", "squared_error", "kelvins_mse", "gospa", "ospa", "false"),
 }
 
 # The label of the sums of sequences that were cut, which no column of a match table is called.
@@ -201,8 +202,13 @@ def match_pieces(groups: Groups) -> Sums:
     """The same of sequences that may have other frames elsewhere."""
     table, n_groups = groups.table, groups.n_groups
     row, first = arrays.grouped(_within(groups.of_row, n_groups, arrays.row_keys(table, ["sequence"])))
-    _, first_of_frame = arrays.distinct(_within(groups.of_row, n_groups, arrays.row_keys(table, schema.FRAME_KEY)))
+    frame_keys = _within(groups.of_row, n_groups, arrays.row_keys(table, schema.FRAME_KEY))
+    keys, first_of_frame = arrays.distinct(frame_keys)
     n_frames = np.bincount(row[first_of_frame], minlength=len(first)).astype(np.float64)
+    of_frames = {}
+    if "gospa_error" in table:
+        frame = arrays.positions(frame_keys, keys, first_of_frame)
+        of_frames = point_sets.table_sums(table, frame, row[first_of_frame], len(first))
     of_row, sequence = groups.of_row[first], array_of(table["sequence"].take(first))
     summed, own_sums, row = _by_row(table, groups.own.values, row)
     values = row_sums(summed, row, len(first))
@@ -210,6 +216,7 @@ def match_pieces(groups: Groups) -> Sums:
     counted = _counted_rows(summed["outcome"])
     values["kelvins_error"] = run_sums(errors[counted], row[counted], len(first))
     values["n_frames"] = n_frames
+    values |= of_frames
     values |= {name: run_sums(rows, row, len(first)) for name, rows in own_sums.items()}
     by_similarity = schema.measure_of(table) == "similarity"
     return Sums(
@@ -307,6 +314,7 @@ def pair_sums(counting: WithoutCrowds, pairs: Pairs, rule: Rule) -> Sums:
         "near_squared": of_sequences(of_pair, near * near),
         "kelvins_error": of_sequences(of_pair, kelvins) + np.where(unpaired > 0, unpaired * kelvins_missed, 0.0),
         "n_frames": of_sequences(of_frame[listed]),
+        **point_sets.pairs_sums(aligned, pairs, rule, of_frame, len(first)),
     }
     sequence = frames["sequence"].take(first)
     return ungrouped(values, rule, {**aligned.notes, **notes}, sequence)

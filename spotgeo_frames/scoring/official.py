@@ -29,7 +29,13 @@ def of_matches(notes: Mapping[Hashable, Any]) -> str:
         return LOST
     kept = _left_out(notes)
     if notes.get("rule") != "distance" or notes.get("unit") not in (None, "px"):
-        return f"no official number: objects were matched one to one by {_rule(notes)}{_told(kept)}; {NO_LEADERBOARD}"
+        chosen = ", in the order of their scores" if notes.get("assignment") == "score" else ""
+        matched = f"objects were matched one to one by {_rule(notes)}{chosen}{_told(kept)}"
+        return f"no official number: {matched}; {NO_LEADERBOARD}"
+    if notes.get("assignment") == "least" and not kept:
+        words = f"c = {notes['tau']:g} px, p = {notes['power']:g}"
+        return f"gospa (alpha = 2) and ospa of each frame as Stone Soup computes them ({words}); {NO_LEADERBOARD}"
+    kept = [*([f'assignment="{notes["assignment"]}"'] if "assignment" in notes else []), *kept]
     changed = [f"{name}={notes[name]:g}" for name, value in SPOTGEO.items() if notes.get(name, value) != value]
     if changed or kept:
         return f"the spotGEO challenge's rule with {'; '.join([*changed, *kept])}: {NO_LEADERBOARD}"

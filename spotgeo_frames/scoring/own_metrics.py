@@ -33,9 +33,9 @@ BUILT_IN_SUMS = (*SUMS, "kelvins_mse", "n_sequences", "n_frames")
 # Names that an own metric cannot have: columns of tables, and the metrics of tracks and of poses, which this room does
 # not know.
 TABLE_COLUMNS = """
-    sequence frame joint object outcome distance similarity squared_error kelvins_error category kind event change
-    pair_distance pair_similarity pair_object pair_category metric estimate low high p_value p_adjusted rank name a b
-    aggregate submission errors
+    sequence frame joint object outcome distance similarity squared_error kelvins_error gospa_error category kind event
+    change pair_distance pair_similarity pair_object pair_category metric estimate low high p_value p_adjusted rank
+    name a b aggregate submission errors
     tau epsilon threshold score_threshold apart_from_next n_effective degrees_of_freedom
     largest_share margin passed reason power standard_error n_pilot
 """

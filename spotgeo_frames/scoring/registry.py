@@ -48,6 +48,8 @@ class Metric(NamedTuple):
     by_distance, by_similarity
         Whether the metric is defined after matching by distance, and after matching by similarity. Where it is not
         defined, it is null.
+    by_assignment
+        The assignment after which alone the metric is defined; None for any.
     weight
         A function from sums to the denominator of the metric, by which sequences weigh in it. None: by how much there
         is to count.
@@ -75,14 +77,17 @@ class Metric(NamedTuple):
     needs: tuple[int, ...] = ()
     by_distance: bool = True
     by_similarity: bool = True
+    by_assignment: str | None = None
     weight: Function | None = None
     tau_power: int = 0
     is_total: bool = False
     headline: bool = False
     sums: Callable[[pd.DataFrame], dict[str, np.ndarray]] | None = None
 
-    def is_defined(self, by_similarity: bool) -> bool:
+    def is_defined(self, by_similarity: bool, assignment: str = "most") -> bool:
         """Whether the metric is defined after this kind of matching."""
+        if self.by_assignment not in (None, assignment):
+            return False
         return self.by_similarity if by_similarity else self.by_distance
 
 
@@ -112,6 +117,23 @@ def _f1_weight(sums: NamedSums) -> np.ndarray:
 
 def _f1(sums: NamedSums) -> np.ndarray:
     return share(2 * sums["tp"], _f1_weight(sums))
+
+
+def _of_frames(name: str, label: str, formula: str, *needs: int, **facts: Any) -> Metric:
+    """Makes the entry of a mean over frames of GOSPA, OSPA or a part of them; `facts` are other fields of the entry."""
+    return Metric(
+        name,
+        label,
+        formula,
+        lambda sums: share(sums[name], sums["n_frames"]),
+        note='only after matching with assignment="least"; a frame without objects is 0 and counts',
+        higher_is_better=False,
+        needs=needs,
+        by_similarity=False,
+        by_assignment="least",
+        weight=lambda sums: sums["n_frames"],
+        **facts,
+    )
 
 
 # In the order of the columns of `summarize`.
@@ -222,6 +244,30 @@ METRICS = by_name(
         by_distance=False,
         weight=lambda sums: sums["tp"],
     ),
+    _of_frames(
+        "gospa",
+        "GOSPA",
+        "mean over frames of (localisation + missed + false)^(1 / power)",
+        schema.TP,
+        schema.FN,
+        schema.FP,
+        unit="px",
+    ),
+    _of_frames(
+        "ospa",
+        "OSPA",
+        "mean over frames of (mean of min(distance, tau)^power over the objects of the larger side)^(1 / power)",
+        schema.TP,
+        schema.FN,
+        schema.FP,
+        unit="px",
+        tau_power=1,
+    ),
+    _of_frames(
+        "localisation", "localisation cost", "mean over frames of the sum of distance^power of the TP", schema.TP
+    ),
+    _of_frames("missed", "cost of misses", "mean over frames of tau^power / 2 for each FN", schema.FN),
+    _of_frames("false", "cost of false alarms", "mean over frames of tau^power / 2 for each FP", schema.FP),
 )
 
 # Metrics of a curve over score thresholds; the sums of a single match table do not determine them.
@@ -242,18 +288,37 @@ RANKING = ["f1", "kelvins_mse"]
 DEFAULT = ("f1", "precision", "recall", "mse", "det_a", "rmse")
 
 # The metrics that a report shows first, and those that it shows for each slice, in this order.
-HEADLINE = ["f1", "precision", "recall", "mse", "kelvins_mse", "det_a", "mean_distance", "rmse", "loc_a"]
-SLICED = ["tp", "fn", "fp", "precision", "recall", "f1", "mse", "mean_distance", "loc_a", "n_sequences", "n_frames"]
+HEADLINE = [
+    "f1",
+    "precision",
+    "recall",
+    "mse",
+    "kelvins_mse",
+    "det_a",
+    "mean_distance",
+    "rmse",
+    "loc_a",
+    "gospa",
+    "ospa",
+]
+SLICED = [
+    *("tp", "fn", "fp", "precision", "recall", "f1", "mse", "mean_distance", "loc_a", "gospa", "ospa"),
+    *("n_sequences", "n_frames"),
+]
 
 
-def defined(names: Iterable[str], by_similarity: bool) -> list[str]:
+def defined(names: Iterable[str], by_similarity: bool, assignment: str = "most") -> list[str]:
     """Those of the named metrics that are defined after matching by similarity, or otherwise by distance."""
-    return [name for name in names if METRICS[name].is_defined(by_similarity)]
+    return [name for name in names if METRICS[name].is_defined(by_similarity, assignment)]
 
 
-def summary_columns(by_similarity: bool) -> list[str]:
-    """The metrics that a summary has as columns; metrics of similarities only after matching by similarity."""
-    return [name for name, metric in METRICS.items() if metric.by_distance or by_similarity]
+def summary_columns(by_similarity: bool, assignment: str = "most") -> list[str]:
+    """The metrics that a summary has as columns.
+
+    Metrics of similarities are there only after matching by similarity, and those of an assignment only after that.
+    """
+    names = [name for name, metric in METRICS.items() if metric.by_distance or by_similarity]
+    return [name for name in names if METRICS[name].by_assignment in (None, assignment)]
 
 
 def own_metrics() -> list[str]:
@@ -278,6 +343,7 @@ def values_of(sums: NamedSums, names: Iterable[str], by_similarity: bool = False
 
 def _value(metric: Metric, sums: NamedSums, by_similarity: bool) -> np.ndarray:
     """The metric of sums; null throughout where it is not defined for the kind of matching."""
-    if metric.value is None or not metric.is_defined(by_similarity):
+    least = "least" if "gospa" in sums else "most"
+    if metric.value is None or not metric.is_defined(by_similarity, least):
         return np.full(np.shape(next(iter(sums.values()))), np.nan)
     return metric.value(sums)

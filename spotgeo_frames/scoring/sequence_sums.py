@@ -231,6 +231,11 @@ class Sums(NamedTuple):
         return self.sizes is not None
 
     @property
+    def assignment(self) -> str:
+        """The assignment after which the metrics are defined that these sums are of: "least", or "most" or another."""
+        return "least" if "gospa" in self.values else "most"
+
+    @property
     def of_result(self) -> bool:
         """Whether this is of a result, whose combined numbers are one of several kinds, and not of a match table."""
         return self.per_sequence is not None or self.in_groups

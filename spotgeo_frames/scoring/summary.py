@@ -99,6 +99,14 @@ def summarize(
         than 20 sequences little is known; displayed tables mark them as few. Also in summaries of tracks and poses.
     n_truth, n_predicted: TP + FN and TP + FP.
     loc_a: mean similarity of the TP; a column only where matching was by similarity.
+    gospa, ospa, localisation, missed, false: columns only after matching with `assignment="least"`. A frame without
+        objects is 0 and counts; in groups, a frame is its rows in the group, and frames without one do not count.
+    localisation: mean over frames of the sum of distance^power of the TP.
+    missed, false: mean over frames of tau^power / 2 for each FN; mean over frames of tau^power / 2 for each FP.
+    gospa: px, mean over frames of (localisation + missed + false)^(1 / power), the three being those of the frame. This
+        is GOSPA with alpha = 2 (Rahmathullah et al. 2017, doi:10.23919/ICIF.2017.8009645).
+    ospa: px, mean over frames of (mean of min(distance, tau)^power over the objects of the larger side)^(1 / power), an
+        object without a partner is tau away (Schuhmacher et al. 2008, doi:10.1109/TSP.2008.920469).
     Then your own metrics, which `metric()` added. One that asks for a column which the table lacks is left out, and a
         warning names it.
 
@@ -162,7 +170,8 @@ def summary_of(sums: Sums) -> pd.DataFrame:
 
 def metric_columns(sums: Sums) -> Columns:
     """The columns of the summary, computed from sums: labels, then metrics; NaN where a metric is null."""
-    names = [name for name in summary_columns(sums.by_similarity) if name in sums.own_metrics or not METRICS[name].sums]
+    columns_of = summary_columns(sums.by_similarity, sums.assignment)
+    names = [name for name in columns_of if name in sums.own_metrics or not METRICS[name].sums]
     metrics = sums.metrics.compute(known(together(sums)).values, names)
     columns = {
         name: _column(METRICS[name], values, not sums.unknown.isdisjoint(METRICS[name].needs))

@@ -246,7 +246,7 @@ def test_a_command_takes_the_arguments_that_its_help_lists(name: str) -> None:
     taken = {*inspect.signature(getattr(module, name)).parameters}
     if "how" in taken:  # what the options of the rule are collected to
         rule = {"tau", "epsilon", "similarity", "threshold", "labelled", "tracks", "benchmark", "columns", "box_format"}
-        rule |= {"masks"} | ({"protocol"} if name in ("compare", "gate") else set())
+        rule |= {"masks", "assignment", "power"} | ({"protocol"} if name in ("compare", "gate") else set())
         taken = taken - {"how"} | (rule - {"benchmark", "tracks"} if name == "score" else rule)
     if any(argument.name == "--json" for argument in COMMANDS[name].arguments):  # each answers in both ways
         taken |= {"as_json"}

@@ -29,6 +29,12 @@ BY_DISTANCE = {
     "n_predicted": 4,
 }
 
+# Of the same example by assignment="least": in one frame d² of 4 and 25, one miss and two false alarms at c²/2 = 50.
+OF_POINT_SETS = {
+    **{"gospa": sqrt(4 + 25 + 50 + 100), "localisation": 4 + 25, "missed": 50, "false": 100},
+    "ospa": sqrt((4 + 25 + 2 * 100) / 4),
+}
+
 # A box of 10 x 10 and one moved by 2: 80 px² of 120 px² are shared.
 BY_SIMILARITY = {"loc_a": 80 / 120}
 
@@ -81,6 +87,7 @@ def summaries() -> list[tuple[pd.Series, dict[str, float]]]:
     nose = person[:1].assign(joint="nose", area=2500.0)
     return [
         (sf.summarize(points).iloc[0], BY_DISTANCE),
+        (sf.summarize(sf.match(*SCENES[0].sides(), assignment="least")).iloc[0], OF_POINT_SETS),
         (sf.summarize(sf.match(truth, predictions, similarity="iou")).iloc[0], BY_SIMILARITY),
         (sf.track(*tracks, similarity="iou").summary.iloc[-1], OF_TRACKS),
         (poses.summary.iloc[-1], OF_POSES),
@@ -104,4 +111,7 @@ def random_sums(random: np.random.Generator, n: int) -> dict[str, np.ndarray]:
     errors = near * near + 100 * (fn + fp)
     sums = {"tp": tp, "fn": fn, "fp": fp, "squared_error": errors, "near": near, "near_squared": near * near}
     counts = {"kelvins_mse": errors, "n_sequences": np.ones(n), "n_frames": np.ones(n)}
-    return sums | counts
+    parts = {"localisation": near * near, "missed": 50 * fn, "false": 50 * fp}
+    larger = np.maximum(fn, fp)
+    mean = (parts["localisation"] + 100 * larger) / np.maximum(tp + larger, 1)
+    return sums | counts | parts | {"gospa": np.sqrt(sum(parts.values())), "ospa": np.sqrt(mean)}

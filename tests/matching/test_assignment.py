@@ -8,7 +8,7 @@ from scipy.optimize import linear_sum_assignment
 
 from helpers.near_entries import near_entries
 from spotgeo_frames.matching import assignment
-from spotgeo_frames.matching.assignment import Entries, assign, far_costs
+from spotgeo_frames.matching.assignment import Entries, assign, far_costs, most_pairs
 
 TAU = 3.0
 
@@ -40,4 +40,4 @@ def test_frames_are_assigned_as_the_solver_does(
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(assignment, "CELLS_A_PAIR", cells_a_pair)
         patched.setattr(assignment, "LEAST_SPARED", least_spared)
-        assert np.array_equal(assign(near, TAU), whole_frames(near))
+        assert np.array_equal(assign(near, most_pairs(TAU)), whole_frames(near))

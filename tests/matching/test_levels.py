@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from helpers.near_entries import near_entries
 from spotgeo_frames.matching import levels
-from spotgeo_frames.matching.assignment import Entries, assign, far_costs, only_answers
+from spotgeo_frames.matching.assignment import Entries, assign, far_costs, most_pairs, only_answers
 from spotgeo_frames.matching.levels import assign_at_levels
 
 TAU = 3.0
@@ -37,12 +37,12 @@ def one_by_one(near: Entries, level: np.ndarray, n_levels: int) -> list[list[int
         place = np.append(0, np.cumsum(kept))
         left = np.flatnonzero(kept[near.row])
         of_level = near.take(left)._replace(row=place[near.row[left]], row_starts=place[near.row_starts])
-        found.append(left[assign(of_level, TAU)].tolist())
+        found.append(left[assign(of_level, most_pairs(TAU))].tolist())
     return found
 
 
 def together(near: Entries, level: np.ndarray, n_levels: int) -> list[list[int]]:
-    spans = assign_at_levels(near, level, n_levels, TAU)
+    spans = assign_at_levels(near, level, n_levels, most_pairs(TAU))
     return [np.sort(spans.pair[(spans.first <= at) & (spans.last >= at)]).tolist() for at in range(n_levels)]
 
 

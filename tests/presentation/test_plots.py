@@ -53,6 +53,23 @@ def test_recall_map(matches: pd.DataFrame) -> None:
     assert f"{n_truth:,} truths" in ax.get_title()
 
 
+def test_gospa(sides: tuple[sf.Annotations, dict[str, sf.Annotations]], matches: pd.DataFrame) -> None:
+    least = sf.match(sides[0], sides[1]["eager"], assignment="least")
+    ax = plots.gospa(least)
+    by_frame = sf.summarize(least, by="frame")
+    lines = {line.get_label(): line.get_ydata() for line in ax.lines}
+    np.testing.assert_allclose(lines["GOSPA"], by_frame["gospa"])
+    np.testing.assert_allclose(lines["OSPA"], by_frame["ospa"])
+    heights = [layer.get_datalim(ax.transData).y1 for layer in ax.collections]
+    assert heights == sorted(heights)
+    assert heights[-1] == pytest.approx(by_frame["gospa"].max())
+    for words in ("GOSPA, px", "misses", "false alarms", "the mean of 60 sequences"):
+        assert words in texts(ax)
+    with refused(("plots", "assignment='least'")):
+        plots.gospa(matches)
+    assert "no frames" in texts(plots.gospa(least.head(0)))
+
+
 def test_distances(matches: pd.DataFrame) -> None:
     ax = plots.distances(matches)
     heights = sum(patch.get_height() for patch in ax.patches)

@@ -18,6 +18,12 @@ def test_scores() -> None:
     assert "1 ignored truths left out" in official.of_matches(sf.match(marked, POINTS[1]).attrs)
     boxes = [side.assign(w=10.0, h=10.0) for side in POINTS]
     assert "matched one to one by iou from 0.5 on" in official.of_matches(sf.match(*boxes).attrs)
+    scored = [side.assign(score=0.5) for side in (*POINTS, *boxes)]
+    by_score = [official.of_matches(sf.match(*both, assignment="score").attrs) for both in (scored[:2], scored[2:])]
+    assert 'rule with assignment="score": comparable with no leaderboard' in by_score[0]
+    assert "iou from 0.5 on, in the order of their scores" in by_score[1]
+    least = official.of_matches(sf.match(*POINTS, assignment="least", power=1).attrs)
+    assert least.startswith("gospa (alpha = 2) and ospa of each frame as Stone Soup computes them (c = 10 px, p = 1)")
     assert official.of_matches({}) == official.LOST
 
 

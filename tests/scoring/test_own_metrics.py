@@ -28,11 +28,14 @@ from spotgeo_frames.presentation.page.folder import files
 from spotgeo_frames.presentation.page.html.blocks import Numbers, Table
 from spotgeo_frames.presentation.page.sections import sections_of
 from spotgeo_frames.scoring.own_metrics import BUILT_IN_SUMS, TRACK_METRIC_NAMES
-from spotgeo_frames.scoring.registry import METRICS, own_metrics
+from spotgeo_frames.scoring.registry import METRICS, own_metrics, summary_columns
 from spotgeo_frames.support.writing import write_together
 from spotgeo_frames.tracking import registry as of_tracks
 
 BUILT_IN = list(METRICS)
+
+# Those of a table by distance.
+SUMMARY = summary_columns(by_similarity=False)
 
 
 def nothing(rows: pd.DataFrame) -> dict[str, Any]:
@@ -73,7 +76,7 @@ def test_values_by_hand() -> None:
     sf.metric("missed_brightness", missed, mean_brightness)
     sf.metric("false_alarms_a_frame", nothing, lambda sums: sums["fp"] / sums["n_frames"], higher_is_better=False)
     found = sf.summarize(worked_example())
-    assert found.columns.tolist() == [*BUILT_IN[:-1], "f2", "missed_brightness", "false_alarms_a_frame"]
+    assert found.columns.tolist() == [*SUMMARY, "f2", "missed_brightness", "false_alarms_a_frame"]
     assert found["f2"].tolist() == [10 / 16]
     assert found["missed_brightness"].tolist() == [7.0]
     assert found["false_alarms_a_frame"].tolist() == [2.0]
@@ -371,7 +374,7 @@ def test_a_metric_that_nobody_named_is_left_out_where_its_column_is_missing(way:
     bare = sf.match(*SCENES[0].sides())
     with warned(("summarize: metric mine is left out", "truth_brightness")):
         found = sf.summarize(bare)
-    assert found.columns.tolist() == [*BUILT_IN[:-1], "f2"]
+    assert found.columns.tolist() == [*SUMMARY, "f2"]
     with refused(("metric mine: sums", "column", "truth_brightness", "truth_x")):
         sf.intervals(bare, metrics=["mine"])
 

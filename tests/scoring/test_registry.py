@@ -61,7 +61,7 @@ COUNTS = {name for name, metric in METRICS.items() if metric.written == "count"}
 ZERO_OF_NOTHING = {"mse", "kelvins_mse", *COUNTS}
 
 # How near the TP are: one more of them, farther than the others, may make these worse.
-OF_HITS_ALONE = {"mean_distance", "rmse", "loc_a"}
+OF_HITS_ALONE = {"mean_distance", "rmse", "loc_a", "localisation"}
 
 SUMS = random_sums(np.random.default_rng(7), 500)
 
@@ -118,6 +118,11 @@ def test_a_hit_in_the_place_of_a_miss_makes_nothing_worse(name: str) -> None:
     before = {key: values[some] for key, values in SUMS.items()}
     gained = {"tp": 1.0, "fn": -1.0, "squared_error": -100.0, "kelvins_mse": -100.0, "near": 0.5, "near_squared": 0.25}
     after = {key: values + gained.get(key, 0.0) for key, values in before.items()}
+    parts = {"localisation": 0.25, "missed": -50.0}
+    after |= {name: after[name] + gained for name, gained in parts.items()}
+    after["gospa"] = np.sqrt(after["localisation"] + after["missed"] + after["false"])
+    larger = np.maximum(after["fn"], after["fp"])
+    after["ospa"] = np.sqrt((after["localisation"] + 100 * larger) / (after["tp"] + larger))
     change = values_of(after, [name])[name] - values_of(before, [name])[name]
     worse = change < -1e-12 if METRICS[name].higher_is_better else change > 1e-12
     assert not worse.any()

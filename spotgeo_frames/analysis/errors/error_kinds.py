@@ -292,4 +292,5 @@ def _paired(pairs: Pairs, aligned: Aligned, rule: Rule, farthest: float) -> np.n
     """Marks the pairs of the best one-to-one assignment of each frame: as many as possible, then the nearest."""
     starts = aligned.predictions.starts, aligned.truth.starts
     entries = Entries(pairs.prediction, pairs.truth, rule.cost(pairs.measure), *starts, aligned.names_from(0))
-    return assignment.assign(entries, 1.0 if rule.pair_measure == "similarity" else farthest)
+    largest = 1.0 if rule.pair_measure == "similarity" else float(rule.cost(np.array([farthest]))[0])
+    return assignment.assign(entries, assignment.most_pairs(largest))

@@ -19,6 +19,8 @@ tables or have signs of their own:
     found several times        far more predictions lie near another one than farther off, which is not so of truths
     capped                     most frames with more truths than any frame has predictions have exactly the largest
                                count of predictions
+    crowded frames             as many pairs as possible are clearly more than those of the least sum of distances, so
+                               F1 and GOSPA depend on the assignment
     sequences without truth    the predictions have whole sequences in which the truth has nothing
     sequences missing          so many sequences without predictions are no chance
     no class is the truth's    both sides have categories, and none in common
@@ -31,10 +33,11 @@ import numpy as np
 import pandas as pd
 
 from ...geometries import Measure, geometry_of
-from ...matching import FrameRule, alignment, match_options, matcher, options_with_tracks, rule_of_tables
+from ...matching import Assignment, FrameRule, alignment, match_options, matcher, options_with_tracks, rule_of_tables
 from ...support import InputError, pandas_tables
 from ...tables import Annotations, Table, as_annotations, match_dataframe, table_kinds
 from ..thresholds import rule_with_identities
+from .assignment_signs import assignments_differ
 from .corrections import GAIN
 from .identity_signs import identity_mistakes
 from .offset_signs import larger, late, offset
@@ -55,6 +58,8 @@ def check(
     sigmas: Mapping[Any, float] | None = None,
     distance: Measure | None = None,
     unit: str | None = None,
+    assignment: Assignment | None = None,
+    power: float | None = None,
     frames: FrameRule = "truth",
     tracks: bool = False,
 ) -> pd.DataFrame:
@@ -75,6 +80,8 @@ def check(
     to raise it more than one that is not. What F1 loses by a mistake that is told is no sign of another one. A mistake
     of some sequences only is told with their count, if F1 is far lower in them, or their offset or frames differ.
 
+    Where frames are crowded, it also tells how much the assignments "most" and "least" differ, which is no mistake.
+
     Few objects are little evidence: a correction has to gain hits for five objects (people, of joints), and exchanged
     sides or an offset show in 20 sequences or more.
 
@@ -86,7 +93,7 @@ def check(
     truth, predictions
         Annotations, or tables of objects, boxes or keypoints: `sequence`, `frame`, `object`, `x`, `y` in pixels, and
         the columns that the rule needs.
-    tau, epsilon, similarity, threshold, sigmas, distance, unit
+    tau, epsilon, similarity, threshold, sigmas, distance, unit, assignment, power
         The rule to match by, as `match` takes it. Without any, points and joints are matched by distance with tau
         10 and epsilon 3 (px), and boxes from an IoU of 0.5 on. With a `distance` of yours, unless its `unit` is
         "px", the mistakes that are told by pixels are not searched for: a mean offset, sizes a pixel off, and objects
@@ -120,7 +127,7 @@ def check(
     ['x and y are swapped']
     """
     options = (options_with_tracks if tracks else match_options)(
-        tau, epsilon, similarity, threshold, sigmas, distance, unit
+        tau, epsilon, similarity, threshold, sigmas, distance, unit, assignment, power
     )
     known, found = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
     alignment.check_frame_rule(frames)
@@ -160,3 +167,4 @@ def _small_signs(case: Case) -> Iterator[Suspicion]:
     if in_pixels:
         yield from list(twice(case)) or several_times(case)
     yield from capped(case)
+    yield from assignments_differ(case)

@@ -33,6 +33,7 @@ FEWEST = {
     "sized objects": 20,  # boxes whose size is compared
     "worse sequences": 2,  # whose F1 is far below that of the others, and of these
     "other sequences": 2,
+    "pairs": 5,  # that one assignment finds more than another
     "steps": 10,  # from frame to frame, of matched objects
     "mended steps": 6,  # that no longer break an identity, or would break it rightly
 }

@@ -25,34 +25,28 @@ import pandas as pd
 
 from ...geometries import Measure, check_pose_scores
 from ...matching import (
-    Aligned,
-    Compared,
-    Entries,
+    Assignment,
     FrameRule,
     MatchOptions,
-    Pairs,
     Rule,
-    Spans,
     compared,
     crowds,
     left_out,
-    levels,
     match_options,
     options_with_tracks,
     rule_of_tables,
 )
-from ...scoring import NamedSums, registry, sequence_sums
-from ...support import arrays, pandas_tables, work
-from ...tables import Annotations, Table, as_annotations, as_numbers, checks, provenance, schema, table_kinds
+from ...scoring import point_sets, registry
+from ...support import pandas_tables, work
+from ...tables import Annotations, Table, as_annotations, checks, provenance, table_kinds
 from ..certainty import resampling
-from .cross_validation import best_threshold, null_texts, score_thresholds
+from .cross_validation import best_threshold, null_texts
+from .level_sums import LevelSums, level_sums, score_levels
 from .track_sweeps import sweep_tracks
 
 # The metrics of the curve, as far as the rule has them.
 CURVE = ["n_predicted", "tp", "fn", "fp", "precision", "recall", "f1", "mse", "kelvins_mse", "loc_a"]
-
-# Where there are more distinct scores than this, the thresholds are this many scores of evenly spaced ranks.
-MOST_THRESHOLDS = 200
+CURVE += point_sets.POINT_SETS
 
 
 class Sweep(NamedTuple):
@@ -110,6 +104,8 @@ def sweep(
     sigmas: Mapping[Any, float] | None = None,
     distance: Measure | None = None,
     unit: str | None = None,
+    assignment: Assignment | None = None,
+    power: float | None = None,
     frames: FrameRule = "truth",
     tracks: bool = False,
 ) -> Sweep:
@@ -148,6 +144,10 @@ def sweep(
         A function that measures distances instead of pixels: it gets two DataFrames of equal length, whose rows k are a
         truth and a prediction, and returns a distance of 0 or more for each row. `tau`, which it needs, and `epsilon`
         are then in its unit, and `unit` is the word for that in texts and plots, such as "arcsec".
+    assignment, power
+        How pairs are chosen: "most" (the default), as many as possible; "least", the least sum of distances to the
+        `power` (1 or more, 2 by default), where an object without a partner costs tau^power / 2, as GOSPA and OSPA
+        define it; or "score", each prediction the nearest truth that is left, in the order of their scores.
     frames
         "truth": the frames are those of the truth's frames table, and predictions in other frames are refused. Without
         such a table they are the frames in which either side has objects. "union": all frames of either side.
@@ -163,7 +163,8 @@ def sweep(
     curve: one row for each tau (or similarity threshold) and score threshold, in rising order: `tau` (px) or, by
         similarity, `threshold`; `score_threshold`; then `n_predicted`, `tp`, `fn`, `fp`, `precision`, `recall` and `f1`
         of the predictions whose score is at least the score threshold; then `mse` (px²) and `kelvins_mse` by distance,
-        or `loc_a`, the mean similarity of true positives, by similarity.
+        or `loc_a`, the mean similarity of true positives, by similarity; and with `assignment="least"` also `gospa`,
+        `ospa`, `localisation`, `missed` and `false`, as `summarize` has them.
     best: one row for each tau (or similarity threshold): `tau` (px) or `threshold`; `average_precision` (null without
         truths); `score_threshold`, the one with the highest f1 (the highest threshold of several); `f1`, the apparent
         one there, which is too good for new data, because the threshold was chosen on the same data; and
@@ -227,7 +228,7 @@ def sweep(
     resampling.check_confidence(confidence)
     resampling.check_seed(seed)
     settings = {"confidence": confidence, "seed": seed}
-    given = tau, epsilon, similarity, threshold, sigmas, distance, unit
+    given = tau, epsilon, similarity, threshold, sigmas, distance, unit, assignment, power
     swept = (
         partial(sweep_tracks, options_with_tracks(*given)) if tracks else partial(_sweep_detections, _options(*given))
     )
@@ -303,10 +304,11 @@ def _listed(name: str, given: float | Sequence[float] | None) -> list[float | No
 def _curve(sums: LevelSums, rule: Rule, thresholds: np.ndarray) -> pd.DataFrame:
     """Makes the rows of the table `curve` of a Sweep."""
     by_similarity = not rule.by_distance
-    metrics = registry.values_of(sums.totals, registry.defined(CURVE, by_similarity), by_similarity)
+    names = registry.defined(CURVE, by_similarity, rule.assignment)
+    metrics = registry.values_of(sums.totals, names, by_similarity)
     curve = pd.DataFrame({"score_threshold": thresholds} | metrics)
     curve.insert(0, rule.limit, getattr(rule, rule.limit))
-    return curve.astype(dict.fromkeys((name for name in CURVE if registry.METRICS[name].written == "count"), np.int64))
+    return curve.astype(dict.fromkeys((name for name in names if registry.METRICS[name].written == "count"), np.int64))
 
 
 def _best(curve: pd.DataFrame, sums: LevelSums, rule: Rule, confidence: float, seed: int) -> dict[str, float]:
@@ -327,111 +329,3 @@ def area_under_precision_recall(points: pd.DataFrame) -> float:
     precision = np.nan_to_num(points["precision"].to_numpy()[::-1])
     highest = np.maximum.accumulate(precision[::-1])[::-1]
     return float(np.sum(np.diff(recall, prepend=0.0) * highest))
-
-
-class Scored(NamedTuple):
-    """Aligned sides without crowds, their near pairs by the widest rule, the thresholds, and each prediction's level.
-
-    A level is a position in `thresholds`, which rise; -1 for predictions that are kept at none. `sequence` is the
-    position of each frame's sequence among `n_sequences`. `covering` are the pairs of a prediction and a crowd that it
-    covers, and `counts` marks the truths that are not ignored.
-    """
-
-    aligned: Aligned
-    pairs: Pairs
-    thresholds: np.ndarray
-    level: np.ndarray
-    sequence: np.ndarray
-    n_sequences: int
-    covering: Pairs
-    counts: np.ndarray
-
-
-class LevelSums(NamedTuple):
-    """The sums of all sequences at each level, (levels,), and `tp`, `fn` and `fp` of each, (sequences, levels).
-
-    `n_truth` counts all truths.
-    """
-
-    of_sequences: NamedSums
-    totals: NamedSums
-    n_truth: int
-
-
-def score_levels(sides: Compared, widest: Rule, thresholds: Sequence[float] | None) -> Scored:
-    """Takes out crowds, and finds the near pairs of all frames by the widest rule and the level of each prediction.
-
-    Without `thresholds`, every score that occurs is one, or `MOST_THRESHOLDS` scores of evenly spaced ranks. Raises
-    ValueError where thresholds are not numeric.
-    """
-    counting = crowds.without_crowds(sides, widest)
-    aligned = counting.sides.aligned
-    scores = as_numbers(aligned.predictions.table["score"])
-    rising = score_thresholds(scores, thresholds, MOST_THRESHOLDS)
-    level = np.searchsorted(rising, scores, side="right") - 1
-    near, sequences = widest.near_pairs(aligned), resampling.number_sequences(aligned.frames)
-    return Scored(aligned, near, rising, level, *sequences, counting.covering, counting.counts)
-
-
-def level_sums(scored: Scored, rule: Rule) -> LevelSums:
-    """The sums at each level by one rule, which may not be wider than that of the near pairs."""
-    truth, predictions = scored.aligned.truth, scored.aligned.predictions
-    n_levels, n_sequences = len(scored.thresholds), scored.n_sequences
-    near = scored.pairs.take(np.flatnonzero(rule.is_near(scored.pairs.measure)))
-    costs = rule.cost(near.measure)
-    starts = predictions.starts, truth.starts
-    entries = Entries(near.prediction, near.truth, costs, *starts, scored.aligned.names_from(0))
-    spans = levels.assign_at_levels(entries, scored.level, n_levels, rule.largest_cost)
-    taken = spans  # by truths that count, and by others
-    spans = Spans(*(of_span[scored.counts[near.truth[spans.pair]]] for of_span in spans))
-    measure, sequence = near.measure[spans.pair], scored.sequence[truth.frame[near.truth[spans.pair]]]
-    lost_tp = _lost(spans, np.ones(len(measure)), sequence, (n_sequences, n_levels))
-    may_be_false = _may_be_false(scored, rule)
-    rows = np.flatnonzero((scored.level >= 0) & may_be_false)
-    kept = Spans(rows, np.zeros_like(rows), scored.level[rows])
-    lost_fp = _lost(kept, np.ones(len(rows)), scored.sequence[predictions.frame[rows]], (n_sequences, n_levels))
-    no_fp = may_be_false[near.prediction[taken.pair]].astype(np.float64)
-    of_taken = scored.sequence[truth.frame[near.truth[taken.pair]]]
-    lost_fp -= _lost(taken, no_fp, of_taken, (n_sequences, n_levels))
-    tp, fp = map(_left_at_levels, (lost_tp, lost_fp))
-    n_truth = arrays.added_at(scored.sequence[truth.frame[scored.counts]], None, n_sequences)
-    fn = n_truth[:, None] - tp
-    of_sequences = {"tp": tp, "fn": fn, "fp": fp}
-    totals = {name: counts.sum(axis=0) for name, counts in of_sequences.items()}
-    totals["near"] = _left_in_all(spans, measure, n_levels)
-    if rule.by_distance:
-        squared, kelvins = rule.errors(np.full(len(measure), schema.TP), measure)
-        of_miss = [float(error[0]) for error in rule.errors(np.array([schema.FN]), np.array([np.nan]))]
-        n_missed = totals["fn"] + totals["fp"]
-        totals["squared_error"] = _left_in_all(spans, squared, n_levels) + of_miss[0] * n_missed
-        errors = _left_at_levels(_lost(spans, kelvins, sequence, (n_sequences, n_levels))) + of_miss[1] * (fn + fp)
-        totals["kelvins_mse"] = sequence_sums.share(errors, tp + fn + fp, nothing=0.0).sum(axis=0)
-    return LevelSums(of_sequences, totals, int(n_truth.sum()))
-
-
-def _may_be_false(scored: Scored, rule: Rule) -> np.ndarray:
-    """Marks the predictions that cover no crowd; the crowd explains the others where they have no pair."""
-    marked = np.ones(len(scored.level), bool)
-    marked[scored.covering.prediction[rule.is_near(scored.covering.measure)]] = False
-    return marked
-
-
-def _lost(spans: Spans, values: np.ndarray, sequence: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
-    """How much less there is at the next level: the values of the spans that end at a level (sequences, levels).
-
-    The values of spans that begin at the next level are taken off. `sequence` is that of each span.
-    """
-    later = np.flatnonzero(spans.first)
-    cell = np.concatenate([sequence * shape[1] + spans.last, (sequence * shape[1] + spans.first)[later] - 1])
-    return arrays.added_at(cell, np.concatenate([values, -values[later]]), shape[0] * shape[1]).reshape(shape)
-
-
-def _left_at_levels(lost: np.ndarray) -> np.ndarray:
-    """How much there is at each level, (..., levels), from how much less there is at the next."""
-    left = np.cumsum(lost[..., ::-1], axis=-1)[..., ::-1]
-    return np.maximum(left, 0.0)  # what is added and taken off again can leave a rounding error
-
-
-def _left_in_all(spans: Spans, values: np.ndarray, n_levels: int) -> np.ndarray:
-    """The values that there are at each level (levels,), of all sequences together."""
-    return _left_at_levels(_lost(spans, values, np.zeros_like(spans.pair), (1, n_levels)))[0]

@@ -193,11 +193,19 @@ def rule_text(rule: Rule) -> str:
     """From where on a pair is a match: "tau 10 px and epsilon 3 px", or "matches of IoU 0.5 or more"."""
     if rule.by_distance:
         measured = f"distances by {rule.name}, " if rule.named_distance else ""
-        return f"{measured}tau {in_unit(rule.tau, rule.unit)} and epsilon {in_unit(rule.epsilon, rule.unit)}"
+        text = f"{measured}tau {in_unit(rule.tau, rule.unit)} and epsilon {in_unit(rule.epsilon, rule.unit)}"
+        return f"{text}{_assignment_text(rule)}"
     if rule.head_sizes is not None:
         return f"matches of joints up to {label(rule.head_sizes)} head sizes apart"
     tau = "" if rule.tau is None else f" and tau {in_unit(rule.tau, rule.unit)}"
-    return f"matches of {measure_name(rule)} {label(rule.threshold)} or more{tau}"
+    return f"matches of {measure_name(rule)} {label(rule.threshold)} or more{tau}{_assignment_text(rule)}"
+
+
+def _assignment_text(rule: Rule) -> str:
+    """How pairs are chosen, as the end of a text about the rule; nothing for the usual way."""
+    if rule.power is not None:
+        return f", the least sum of distances to the power {label(rule.power)}"
+    return ", chosen in the order of scores" if rule.assignment == "score" else ""
 
 
 def rule_fields(rule: Rule) -> list[tuple[str, str]]:
@@ -205,6 +213,8 @@ def rule_fields(rule: Rule) -> list[tuple[str, str]]:
     fields = [("matched by", f"distance by {rule.name}" if rule.named_distance else measure_name(rule))]
     fields += [(name, in_unit(value, rule.unit)) for name, value in _given(rule, "tau", "epsilon")]
     fields += [(name.replace("_", " "), label(value)) for name, value in _given(rule, "threshold", "head_sizes")]
+    if rule.assignment != "most":
+        fields += [("assignment", rule.assignment), *((name, label(value)) for name, value in _given(rule, "power"))]
     if rule.sigmas is not None:
         fields.append(("sigmas", ", ".join(f"{joint} {label(sigma)}" for joint, sigma in rule.sigmas.items())))
     return fields

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from ...geometries import Measure
-from ...matching import FrameRule, alignment, match_options, options_with_tracks
+from ...matching import Assignment, FrameRule, alignment, match_options, options_with_tracks
 from ...support import InputError, is_text, packages, stem, writing
 from ...tables import Annotations, By, CheckedBins, Table, as_annotations, provenance, selections, table_kinds
 from ...tracking import rule_of_sides
@@ -32,6 +32,8 @@ def report(
     sigmas: Mapping[Any, float] | None = None,
     distance: Measure | None = None,
     unit: str | None = None,
+    assignment: Assignment | None = None,
+    power: float | None = None,
     tracks: bool = False,
     frames: FrameRule = "truth",
     exclude: Iterable[int] | Iterable[str] | None = None,
@@ -87,6 +89,10 @@ def report(
         A function that measures distances instead of pixels: it gets two DataFrames of equal length, whose rows k are a
         truth and a prediction, and returns a distance of 0 or more for each row. `tau`, which it needs, and `epsilon`
         are then in its unit, and `unit` is the word for that in texts and plots, such as "arcsec".
+    assignment, power
+        How pairs are chosen: "most" (the default), as many as possible; "least", the least sum of distances to the
+        `power` (1 or more, 2 by default), where an object without a partner costs tau^power / 2, as GOSPA and OSPA
+        define it; or "score", each prediction the nearest truth that is left, in the order of their scores.
     tracks
         Whether identities count. The tables are then evaluated as `track` does (by `similarity`, or `distance`, and
         `tau`), those of joints as `pose` does. HOTA, MOTA and IDF1 (of poses HOTA and mota) come first, and HOTA ranks
@@ -135,7 +141,7 @@ def report(
         table_kinds.of_kind(measure, table_kinds.kind_of(truth)) for measure in (similarity, distance)
     )
     options = (options_with_tracks if tracks else match_options)(
-        tau, epsilon, similarity, threshold, sigmas, distance, unit
+        tau, epsilon, similarity, threshold, sigmas, distance, unit, assignment, power
     )
     if frames not in ("truth", "labelled"):
         raise ValueError(f"frames is {frames!r}; 'truth' or 'labelled' is needed")

@@ -146,7 +146,7 @@ def evaluate(
     precisions = {} if tracks else _precisions(truth, submissions, matched, options, rule, said)
     own, lacking = _own_metrics(matched)
     said |= {lacking: {*matched}} if lacking else {}
-    of_matches = registry.defined([*registry.HEADLINE, *own], not rule.by_distance)
+    of_matches = registry.defined([*registry.HEADLINE, *own], not rule.by_distance, rule.assignment)
     ranked: Mapping[str, Ranked] = precisions or results
     first = next(iter(ranked.values()))
     of_results = (
@@ -337,6 +337,6 @@ def _known(table: pd.DataFrame, rule: Rule) -> pd.DataFrame:
         [
             column
             for column, known in named.items()
-            if known is None or known.metric.is_defined(by_similarity=not rule.by_distance)
+            if known is None or known.metric.is_defined(not rule.by_distance, rule.assignment)
         ]
     ]

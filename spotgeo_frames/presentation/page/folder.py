@@ -137,6 +137,7 @@ COLUMNS = {
     "after matching by similarity",
     "kelvins_error": "by the competition's server: distance of a TP from epsilon to tau, or 0; tau² of an FN or FP; "
     "null after matching by similarity",
+    "gospa_error": 'what assignment="least" makes small: distance^power of a TP, and tau^power / 2 of an FN or FP',
     "category": "the category of the truth, or else of the prediction",
     "area": "the range of areas of objects, as COCO has them",
     "alpha": "the least similarity of a pair that counts",
