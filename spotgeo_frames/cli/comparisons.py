@@ -43,7 +43,7 @@ def compare(
     if of_precision and others:
         raise WrongUsage(f"--metrics: {others[0]} is none of average precision, as others are; compare it by itself")
     check_out(out, [truth, *(submission.path for submission in submissions)])
-    given = saved.read_given(truth, submissions, how, exclude, of_precision=of_precision)
+    given = saved.read_given(truth, submissions, how, exclude, of_precision=numbers)
     if names is None and not how.tracks and any(map(saved.is_of_precision, given.named.values())):
         of_precision = True
         saved.check_options("AP", how, alone=True)
@@ -119,11 +119,11 @@ def gate(
     """Checks a submission against limits and a baseline; the exit status is 3 where a check is not passed."""
     wanted = list(_wanted(least, most, margin))
     _check_asked(wanted, baseline, always_valid=always_valid)
-    own_metrics.add_metrics_of_packages(check.metric for check in wanted)
+    own_metrics.add_named_metrics(check.metric for check in wanted)
     paths = [submission] if baseline is None else [submission, baseline]
     of_precision = saved.precision_among((check.metric for check in wanted), how)
     kinds = [check.metric in of_precision for check in wanted]
-    given = saved.read_given(truth, paths, how, exclude, of_precision=bool(of_precision))
+    given = saved.read_given(truth, paths, how, exclude, of_precision=of_precision)
     sides = {kind: _sides(given, of_precision=kind, always_valid=always_valid) for kind in dict.fromkeys(kinds)}
     found = {
         kind: iter(_checks(of, [check for check, its in zip(wanted, kinds, strict=True) if its == kind]))

@@ -22,6 +22,7 @@ from ..scoring import (
     Matched,
     average_precision,
     most_text,
+    protocol_entries,
     sequence_sums,
 )
 from ..support import InputError, addresses, work
@@ -82,7 +83,9 @@ def precision_among(metrics: Iterable[str], how: How) -> list[str]:
     Raises WrongUsage if the options of the rule do not fit them.
     """
     names = list(metrics)
-    found = [name for name in names if (name in AP_METRICS or RECALL.fullmatch(name)) and not how.tracks]
+    further = protocol_entries.further_among
+    found = [name for name in names if name in AP_METRICS or RECALL.fullmatch(name) or further([name])]
+    found = [] if how.tracks else found
     if found:
         check_options(found[0], how, alone=len(found) == len(names))
     return found
@@ -108,9 +111,9 @@ def read_given(
     exclude: str,
     frames: Path | None = None,
     *,
-    of_precision: bool = False,
+    of_precision: Sequence[str] = (),
 ) -> Given:
-    """The truth and the submissions; with `of_precision`, JSON is COCO's.
+    """The truth and the submissions; JSON is COCO's where numbers of average precision are asked for.
 
     Where no rule is said, it is that of folders that `ap --out` wrote. Raises InputError where one is not right, and
     WrongUsage where two have the same name.
@@ -128,14 +131,14 @@ def read_given(
     of_path |= dict(zip(files, sides, strict=True))
     named = dict(zip(names, [of_path[path] for path in paths], strict=True))
     tables = [known, *(side for side in named.values() if isinstance(side, Annotations))]
-    return Given(
-        known, named, how, names_to_exclude(exclude, tables), saved[0].protocol.arguments if saved else _asked(how)
-    )
+    arguments = saved[0].protocol.arguments if saved else _asked(how, of_precision)
+    return Given(known, named, how, names_to_exclude(exclude, tables), arguments)
 
 
-def _asked(how: How) -> dict[str, Any]:
-    """The arguments of average precision that the options ask for."""
-    given = {"protocol": how.protocol, "tau": how.options.tau}
+def _asked(how: How, numbers: Sequence[str]) -> dict[str, Any]:
+    """The arguments of average precision that the options and the numbers ask for."""
+    further = protocol_entries.further_among(numbers) or None
+    given = {"protocol": how.protocol, "tau": how.options.tau, "metrics": further}
     return {name: value for name, value in given.items() if value is not None}
 
 

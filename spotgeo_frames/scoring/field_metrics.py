@@ -71,15 +71,23 @@ def add_metrics(*names: str) -> None:
         )
 
 
+def is_known(name: str) -> bool:
+    """Whether `add_metrics` has a metric of this name."""
+    return name in KNOWN or _beta(name) > 0
+
+
+def _beta(name: str) -> float:
+    """The beta in the name of an F-beta; 0 if it is none."""
+    found = F_BETA.fullmatch(name)
+    return float(found[1].replace("_", ".")) if found else 0.0
+
+
 def _known(name: Any) -> Known:
     """The metric of a name; raises InputError if there is none."""
-    if isinstance(name, str) and name in KNOWN:
-        return KNOWN[name]
-    beta = F_BETA.fullmatch(name) if isinstance(name, str) else None
-    if beta is None or not float(beta[1].replace("_", ".")) > 0:
+    if not isinstance(name, str) or not is_known(name):
         hint = "'f2' or 'f0_5', F-beta with that beta"
         raise InputError(f"add_metrics: {name!r} is no metric that is known; there are {', '.join(KNOWN)} and {hint}")
-    return _f_beta(float(beta[1].replace("_", ".")))
+    return KNOWN[name] if name in KNOWN else _f_beta(_beta(name))
 
 
 def _f_beta(beta: float) -> Known:

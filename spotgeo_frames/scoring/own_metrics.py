@@ -355,15 +355,18 @@ def _failure(place: str, error: Exception) -> InputError:
     return InputError(f"{place} failed: {type(error).__name__}: {first_line(error)}")
 
 
-def add_metrics_of_packages(names: Iterable[Any]) -> None:
-    """Adds those of the named metrics that are not known and that an installed package has.
+def add_named_metrics(names: Iterable[Any]) -> None:
+    """Adds those of the named metrics that are not known yet: `add_metrics` has them, or an installed package.
 
-    Raises InputError, naming the package, if it is not right; a name that no package has is left to the caller.
+    Raises InputError, naming the package, if it is not right; a name that nobody has is left to the caller.
     """
+    from . import field_metrics  # imported here, because it is made of own metrics
+
     known = known_metrics()
     for name in names:
         if isinstance(name, str) and name.isidentifier() and name not in known:
-            _add_of_package(name)
+            add = field_metrics.add_metrics if field_metrics.is_known(name) else _add_of_package
+            add(name)
 
 
 def _add_of_package(name: str) -> None:

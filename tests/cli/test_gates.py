@@ -177,6 +177,25 @@ def test_average_precision_is_gated_by_name(coco: Path, tmp_path: Path) -> None:
     assert f"AP is {left:.4f} " in done.out
 
 
+def test_further_numbers_and_metrics_of_the_field_are_gated_by_name(coco: Path) -> None:
+    truth, fast, precise = (coco / f"{name}.json" for name in ("annotations", "fast", "precise"))
+    known, found = sf.read_coco(truth, fast, boxes=True)
+    names = ["oLRP", "best_f1", "precision_at_recall_0.5"]
+    wanted = sf.average_precision(known, found, metrics=names).summary.iloc[0][[*names, "best_f1_score"]].to_dict()
+    matches = sf.match(known, found)
+    wanted |= {row["metric"]: row["estimate"] for row in sf.intervals(matches, metrics=["pq", "f2"]).to_dict("records")}
+    done = run_here("gate", truth, fast, *(word for name in wanted for word in ("--max", f"{name}=1")), "--json")
+    checks = {check["metric"]: check["estimate"] for check in json.loads(done.out)["checks"]}
+    assert checks == pytest.approx(wanted)
+    for metrics, rule in ((["oLRP", "best_f1"], []), (["pq", "lrp", "f0_5"], ["--similarity", "iou"])):
+        done = run_here("compare", truth, fast, precise, "--metrics", ",".join(metrics), *rule, "--json")
+        assert {pair["metric"] for pair in json.loads(done.out)["pairs"]} == {*metrics}
+    done = run_here("gate", truth, fast, "--min", "precision_at_recall_2=0.5", "--similarity", "iou")
+    assert done.status == 2
+    for name in ("pq", "f2", "lrp", "f0_5"):
+        sf.metric(name, None, None)
+
+
 def test_what_a_folder_counts_others_count_too(coco: Path, tmp_path: Path) -> None:
     """A submission in a file is evaluated as the one in a folder of ap --out was."""
     truth, fast, precise = (coco / f"{name}.json" for name in ("annotations", "fast", "precise"))

@@ -101,3 +101,14 @@ def test_vernier_has_the_same_panoptic_quality() -> None:
     stats = panoptic.Evaluator().evaluate(known, found)
     table = sf.summarize(sf.match(*(pd.DataFrame(of_side) for of_side in rows)), "category")
     assert table["pq"].mean() == pytest.approx(stats.pq_things, abs=1e-12)
+
+
+def test_intervals_and_comparisons_know_them_by_name() -> None:
+    """Nothing has to be added before a metric of the field is asked for by its name."""
+    for name in NAMES:
+        sf.metric(name, None, None)
+    matches = sf.match(*boxes())
+    rows = sf.intervals(matches, metrics=["f2", "lrp"])
+    assert rows["metric"].tolist() == ["f2", "lrp"]
+    assert rows["estimate"][0] == pytest.approx(5 * 2 / (5 * 2 + 4 * 1 + 2))
+    sf.add_metrics(*NAMES)

@@ -342,3 +342,30 @@ def test_what_does_not_fit_the_data_is_refused() -> None:
     points = [side.drop(columns=["w", "h"]) for side in (truth, found)]
     with refused(("average_precision", "points match within a distance", "tau= (px)")):
         sf.average_precision(*points)
+
+
+def test_an_area_has_no_recall_points_to_leave_out() -> None:
+    """In whatever order the fields are named; an entry's own points go with the interpolation."""
+    points = pd.DataFrame({"sequence": [1, 1, 2], "frame": 1, "object": [1, 2, 1], "x": [0.0, 50.0, 0.0], "y": 0.0})
+    found = points.assign(x=[0.2, 90.0, 0.3], score=[0.9, 0.8, 0.7])
+    area = sf.average_precision(points, found, protocol="nuscenes", interpolation="area").summary["AP"][0]
+    same = sf.average_precision(points, found, protocol="nuscenes", interpolation="area", min_recall=0, min_precision=0)
+    assert area == same.summary["AP"][0]
+    boxes = scenes(0)
+    for fields in ({"min_recall": 0.5, "interpolation": "area"}, {"interpolation": "area", "min_recall": 0.5}):
+        with pytest.raises(ValueError, match="min_recall needs recall points; interpolation 'area' has none"):
+            sf.average_precision(*boxes, **fields)  # type: ignore[arg-type]
+
+
+def test_small_distances_keep_their_digits() -> None:
+    points = pd.DataFrame({"sequence": [1], "frame": 1, "object": 1, "x": 0.0, "y": 0.0})
+    result = sf.average_precision(points, points.assign(score=0.5), tau=[0.004, 5, 10])
+    assert result.summary["thresholds"].tolist() == ["10, 5, 0.004"]
+    assert "distances of 10, 5, 0.004 px" in result.over
+
+
+def test_kitti_knows_crowds_as_its_own_regions() -> None:
+    truth, found = scenes(0)
+    crowd = truth.assign(crowd=[True, *[False] * (len(truth) - 1)])
+    assert sf.average_precision(crowd, found, protocol="kitti").provenance.startswith("KITTI's AP over 40")
+    assert "with 1 crowd:" in sf.average_precision(crowd, found, protocol="voc2010").provenance

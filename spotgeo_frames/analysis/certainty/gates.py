@@ -166,7 +166,7 @@ def inferiority(
     """
     if isinstance(margin, bool) or not isinstance(margin, int | float | np.number) or not margin >= 0:
         raise ValueError(f"margin is {margin!r}; a number is needed, 0 or more, in the unit of {metric}")
-    own_metrics.add_metrics_of_packages([metric])
+    own_metrics.add_named_metrics([metric])
     pair = pair_of(x, baseline, metric, "non_inferiority", exclude)
     bound = _one_look(pair, seed)
     is_same = bound.estimate == 0 and same_rows(x, baseline, exclude)

@@ -108,7 +108,7 @@ def sample_size(
         raise ValueError(f"margin is {margin!r}; a number above 0 is needed, in the unit of {metric}")
     if isinstance(power, bool) or not isinstance(power, float | np.number) or not 0 < power < 1:
         raise ValueError(f"power is {power!r}; a share between 0 and 1 is needed")
-    own_metrics.add_metrics_of_packages([metric])
+    own_metrics.add_named_metrics([metric])
     pair = pair_of(x, x if baseline is None else baseline, metric, "sample_size")
     for text in pair.texts:
         warnings.warn(f"sample_size: {text}", stacklevel=table_kinds.CALLER)

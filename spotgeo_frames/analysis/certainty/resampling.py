@@ -41,7 +41,7 @@ def names_of(metrics: Any) -> Any:
     if metrics is None or not isinstance(metrics, Iterable):
         return metrics
     names = [metrics] if isinstance(metrics, str) else list(metrics)
-    own_metrics.add_metrics_of_packages(names)
+    own_metrics.add_named_metrics(names)
     return names
 
 

@@ -159,8 +159,10 @@ def listed(thresholds: Iterable[float]) -> str:
     return ", ".join(f"{threshold:.2f}" for threshold in thresholds)
 
 
-def thresholds_text(thresholds: Sequence[float] | np.ndarray) -> str:
-    """Thresholds as people read them; COCO's ten are 0.50 to 0.95."""
+def thresholds_text(thresholds: Sequence[float] | np.ndarray, *, by_distance: bool = False) -> str:
+    """Thresholds as people read them; COCO's ten are 0.50 to 0.95. Distances have the digits that they need."""
+    if by_distance:
+        return ", ".join(f"{tau:g}" for tau in thresholds)
     return "0.50 to 0.95" if np.array_equal(thresholds, THRESHOLDS) else listed(thresholds)
 
 
@@ -242,8 +244,9 @@ FORMULAS = {
 
 def _metric(name: str, number: Number, thresholds: np.ndarray, protocol: Protocol) -> Metric:
     """The entry of a number in the registry of metrics."""
-    at = thresholds_text(thresholds[number.is_at(thresholds)])
-    at = f"within {', '.join(f'{tau:g}' for tau in thresholds)}" if protocol.by_distance else f"similarity {at}"
+    by_distance = protocol.by_distance
+    at = thresholds_text(thresholds[number.is_at(thresholds)], by_distance=by_distance)
+    at = f"{'within' if by_distance else 'similarity'} {at}"
     if number.of in FORMULAS:
         formula, note = FORMULAS[number.of]
         entry = share_of(name, name, formula.format(share=number.rate), note=f"{note}, {at}; null without truths")

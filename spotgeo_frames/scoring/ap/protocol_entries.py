@@ -20,6 +20,7 @@ Sources
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -441,6 +442,16 @@ def further(name: Any) -> tuple[str, float | None]:
         how = "'oLRP', 'best_f1', 'precision_at_recall_0.9' and 'recall_at_precision_0.5' are such numbers"
         raise ValueError(f"metrics: {name!r} is no further number of average precision; {how}")
     return kind, value
+
+
+def further_among(names: Iterable[str]) -> list[str]:
+    """Those of the names that are further numbers, each as `metrics` asks for it: `best_f1_score` by best_f1."""
+    asked = []
+    for name in names:
+        with suppress(ValueError):
+            further(name.removesuffix("_score"))
+            asked.append(name.removesuffix("_score"))
+    return asked
 
 
 _CHECKS: Mapping[str, Any] = {

@@ -198,6 +198,7 @@ def _thresholds(protocol: Protocol) -> str:
     """The thresholds of a protocol in words."""
     if protocol.by_distance:
         word = "below" if protocol.is_strict else "up to"
-        return f"distances {word} {', '.join(f'{tau:g}' for tau in protocol.thresholds)} {protocol.unit or ''}".rstrip()
+        distances = thresholds_text(protocol.thresholds, by_distance=True)
+        return f"distances {word} {distances} {protocol.unit or ''}".rstrip()
     own = [f"{threshold:g} of {name}" for name, threshold in protocol.by_category.items()]
     return f"similarity {thresholds_text(protocol.thresholds)}{''.join(f', {text}' for text in own)}"

@@ -159,7 +159,7 @@ class AveragePrecision:
         matched, protocol = self.matched, self.matched.protocol
         of = f"similarity {thresholds_text(matched.thresholds)}"
         if protocol.by_distance:
-            of = f"distances of {', '.join(f'{tau:g}' for tau in matched.thresholds)} {matched.rule.unit or 'px'}"
+            of = f"distances of {thresholds_text(matched.thresholds, by_distance=True)} {matched.rule.unit or 'px'}"
         own = "; some categories have thresholds of their own" if protocol.by_category else ""
         most = most_text(protocol)
         return f"protocol {protocol.name}, mean over {of}{own}{f'; {most}' if most else ''}"

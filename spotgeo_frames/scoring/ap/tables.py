@@ -51,10 +51,10 @@ def summary_table(matched: Matched, numbers: ByCategory, categories: pd.DataFram
 
 def noted_summary(summary: pd.DataFrame, matched: Matched) -> pd.DataFrame:
     """A summary with its notes, and with a last column that names the thresholds unless they are the protocol's."""
-    if matched.protocol.thresholds != PROTOCOLS[matched.protocol.name].thresholds:
-        summary = summary.assign(thresholds=thresholds_text(matched.thresholds)).astype(
-            {"thresholds": pandas_tables.TEXT}
-        )
+    protocol = matched.protocol
+    if protocol.thresholds != PROTOCOLS[protocol.name].thresholds:
+        text = thresholds_text(matched.thresholds, by_distance=protocol.by_distance)
+        summary = summary.assign(thresholds=text).astype({"thresholds": pandas_tables.TEXT})
     summary.attrs = matched.notes
     return summary
 
