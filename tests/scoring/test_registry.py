@@ -144,8 +144,8 @@ def test_types_of_columns() -> None:
 
 
 def test_which_metrics_are_known_is_what_the_message_lists() -> None:
-    with refused(("metrics", "'f2'", ", ".join(METRICS)), error=ValueError):
-        sf.intervals(sf.match(*SCENES[0].sides()), metrics=["f2"])
+    with refused(("metrics", "'f_2'", ", ".join(METRICS)), error=ValueError):
+        sf.intervals(sf.match(*SCENES[0].sides()), metrics=["f_2"])
 
 
 def test_the_docstring_of_summarize_has_every_column_and_formula() -> None:

@@ -6,9 +6,34 @@ true positives are all that is looked at. Every function gives a number of each 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .interpolation import TruePositives
+
+# Further numbers that follow from the scores, and those that have a recall or a precision in their names.
+FURTHER = ("oLRP", "best_f1")
+AT_SHARE = ("precision_at_recall", "recall_at_precision")
+
+
+def kind_and_share(name: Any) -> tuple[str, float | None]:
+    """The kind of a further number, and the recall or precision in its name; raises ValueError if it is none.
+
+    `oLRP` and `best_f1` are kinds by themselves; `precision_at_recall_0.9` and `recall_at_precision_0.5` have a share.
+    """
+    text = name if isinstance(name, str) else ""
+    if text in FURTHER:
+        return text, None
+    kind, _, share = text.rpartition("_")
+    try:
+        value = float(share)
+    except ValueError:
+        value = np.nan
+    if kind not in AT_SHARE or not 0 < value <= 1:
+        how = "'oLRP', 'best_f1', 'precision_at_recall_0.9' and 'recall_at_precision_0.5' are such numbers"
+        raise ValueError(f"metrics: {name!r} is no further number of average precision; {how}")
+    return kind, value
 
 
 def optimal_lrp(true: TruePositives, limit: np.ndarray, *, by_distance: bool) -> np.ndarray:

@@ -15,8 +15,9 @@ import numpy as np
 
 from ...geometries import BOXES, Geometry
 from ..registry import Metric, by_name, share_of
+from .further import kind_and_share
 from .interpolation import CURVES
-from .protocol_entries import AREAS, AREAS_UNDER, PROTOCOLS, THRESHOLDS, Protocol, further
+from .protocol_entries import AREAS, AREAS_UNDER, PROTOCOLS, THRESHOLDS, Protocol
 
 if TYPE_CHECKING:
     from .curves import Averages
@@ -99,7 +100,7 @@ def numbers_of(protocol: Protocol, geometry: Geometry) -> Numbers:
     number = Number("", threshold=protocol.thresholds[0], limit=protocol.max_detections)
     also = {}
     for name in protocol.metrics:
-        kind, share = further(name)
+        kind, share = kind_and_share(name)
         also[name] = number._replace(of=kind, rate=share)
         if kind == "best_f1":
             also["best_f1_score"] = number._replace(of="best_f1_score")

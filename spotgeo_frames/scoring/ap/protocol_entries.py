@@ -28,6 +28,7 @@ import numpy as np
 
 from ...geometries import Geometry
 from ...tables import schema
+from .further import kind_and_share
 
 # COCO's thresholds: the similarities from which on detections match, ten in all.
 THRESHOLDS = np.linspace(0.5, 0.95, 10)
@@ -47,10 +48,6 @@ Interpolation = Literal["101 points", "40 points", "11 points", "area", "linear"
 
 # The interpolations that are an area, and have no recall points to leave out.
 AREAS_UNDER = ("area", "trapezoid", "cut trapezoid")
-
-# Further numbers that follow from the scores, and those that have a recall or a precision in their names.
-FURTHER = ("oLRP", "best_f1")
-AT_SHARE = ("precision_at_recall", "recall_at_precision")
 
 # Of what `max_detections` is the most: of a frame and category, or of a frame.
 Most = Literal["category", "frame"]
@@ -421,27 +418,8 @@ def _metrics(given: Any, _: Protocol) -> dict[str, Any]:
     """The names of further numbers."""
     names = [given] if isinstance(given, str) else [*given] if isinstance(given, Iterable) else [given]
     for name in names:
-        further(name)
+        kind_and_share(name)
     return {"metrics": tuple(dict.fromkeys(names))}
-
-
-def further(name: Any) -> tuple[str, float | None]:
-    """The kind of a further number, and the recall or precision in its name; raises ValueError if it is none.
-
-    `oLRP` and `best_f1` are kinds by themselves; `precision_at_recall_0.9` and `recall_at_precision_0.5` have a share.
-    """
-    text = name if isinstance(name, str) else ""
-    if text in FURTHER:
-        return text, None
-    kind, _, share = text.rpartition("_")
-    try:
-        value = float(share)
-    except ValueError:
-        value = np.nan
-    if kind not in AT_SHARE or not 0 < value <= 1:
-        how = "'oLRP', 'best_f1', 'precision_at_recall_0.9' and 'recall_at_precision_0.5' are such numbers"
-        raise ValueError(f"metrics: {name!r} is no further number of average precision; {how}")
-    return kind, value
 
 
 def further_among(names: Iterable[str]) -> list[str]:
@@ -449,7 +427,7 @@ def further_among(names: Iterable[str]) -> list[str]:
     asked = []
     for name in names:
         with suppress(ValueError):
-            further(name.removesuffix("_score"))
+            kind_and_share(name.removesuffix("_score"))
             asked.append(name.removesuffix("_score"))
     return asked
 
