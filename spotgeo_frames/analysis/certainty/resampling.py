@@ -36,7 +36,8 @@ BatchSums = Callable[[np.ndarray], np.ndarray]
 def names_of(metrics: Any) -> Any:
     """The caller's metrics as a list if they are one name, or any iterable of names; None, and what is none, as it is.
 
-    Metrics that are not known are looked for among those of the field and in other installed packages, so call it before anything is evaluated.
+    Metrics that are not known are looked for among those of the field and in other installed packages, so call it
+    before anything is evaluated.
     """
     if metrics is None or not isinstance(metrics, Iterable):
         return metrics
