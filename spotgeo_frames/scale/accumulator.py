@@ -25,7 +25,6 @@ from ..scoring import (
     own_metrics,
     parts,
     point_sets,
-    protocol_entries,
     registry,
     result_of,
     sequence_sums,
@@ -378,25 +377,10 @@ class Accumulator:
             raise InputError('precision: the scores were not kept; make the Accumulator with keep="scores"')
         if not self._parts:
             raise InputError("precision: there is no batch yet; update() adds one")
-        kept, rule = parts.join_parts(self._parts), self._known_rule()
-        rules = self._protocol(protocol, fields, rule)
-        parts.check_protocol(kept, rule, rules)
-        if rules.by_distance:
-            rule = replace(rule, tau=rules.loosest, epsilon=0.0, unit=rules.unit or rule.unit)
-        else:
-            rule = replace(rule, threshold=rules.loosest)
-        matched = parts.matched_part(kept, rule, rules)
+        rules, rule = parts.asked_for(protocol, fields, self._known_rule())
+        matched = parts.matched_part(parts.join_parts(self._parts), rule, rules)
         result = result_of(matched, called="Accumulator", stacklevel=3)
         return table_kinds.as_kind(result, self._kind or "pandas")
-
-    @staticmethod
-    def _protocol(name: str, given: Mapping[str, Any], rule: Rule) -> protocol_entries.Protocol:
-        """The protocol that is asked for, with the rule's tau where it has no distances of its own."""
-        fields = {field: value for field, value in given.items() if field != "tau"}
-        entry = protocol_entries.PROTOCOLS.get(name)
-        of_rule = rule.tau if rule.by_distance and not (entry and entry.by_distance) else None
-        protocol = protocol_entries.protocol_of(name, fields, given.get("tau", of_rule))
-        return protocol_entries.fitted(protocol, rule.geometry, fields)
 
     @property
     def matches(self) -> pd.DataFrame:

@@ -190,6 +190,10 @@ def test_tables_of_categories_are_united_in_any_order() -> None:
         assert summary["APc"].isna().all()
     with refused(("Accumulator", "different things of category 'cat'", "the same table of categories")):
         added([several[0], batch(3, "cat", "c")]).precision("lvis")
+    many = added([batch(sequence, "cat", "rc"[sequence % 2]) for sequence in range(300)])  # more than wait to be joined
+    assert many.compute()["tp"].tolist() == [300]
+    with refused(("Accumulator", "different things of category 'cat'", "the same table of categories")):
+        many.precision()
 
 
 def test_a_protocol_that_does_not_fit_what_was_kept_is_refused(images: Sides) -> None:

@@ -7,7 +7,9 @@ is that of one evaluation of everything, to the last bit.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +21,7 @@ from ...tables import Columns, SideColumns, array_of, checks, columns_of, datafr
 from . import verified
 from .detections import areas_of_rows, ready_sides, sorted_detections
 from .evaluate import Matched, check_categories, matched_detections
-from .protocol_entries import Protocol
+from .protocol_entries import PROTOCOLS, Protocol, fitted, protocol_of
 
 # The columns that rows keep, as far as they have them.
 KEPT_COLUMNS = (*schema.OBJECT_KEY, "category", "score", "area")
@@ -100,10 +102,7 @@ def join_parts(parts: Sequence[Part]) -> Part:
 
 
 def _all_categories(tables: Sequence[Columns]) -> Columns | None:
-    """The categories of several tables, each once; None without a table.
-
-    Raises InputError if two of them say something else of a category.
-    """
+    """The rows of several tables of categories, equal ones once; None without a table."""
     import pandas as pd
 
     if not tables:
@@ -111,15 +110,24 @@ def _all_categories(tables: Sequence[Columns]) -> Columns | None:
     frames = [pd.DataFrame({name: pd.Series(array_of(table[name]), copy=False) for name in table}) for table in tables]
     several = pd.concat(frames, ignore_index=True)
     as_text = several.astype(str)  # cells may be lists
-    several = several[~as_text.duplicated()]
-    twice = several["category"][several["category"].duplicated()]
-    if len(twice):
-        how = "give all batches the same table of categories"
-        raise InputError(f"Accumulator: batches say different things of category {twice.iloc[0]!r}; {how}")
-    return columns_of(several.sort_index(ignore_index=True))
+    return columns_of(several[~as_text.duplicated()].reset_index(drop=True))
 
 
-def check_protocol(part: Part, rule: Rule, protocol: Protocol) -> None:
+def asked_for(name: str, given: Mapping[str, Any], rule: Rule) -> tuple[Protocol, Rule]:
+    """The protocol that is asked for, and the rule by which its pairs match, from that of the parts.
+
+    Distances are the rule's where neither the protocol nor `tau` has others. Raises ValueError as `protocol_of` does.
+    """
+    fields = {field: value for field, value in given.items() if field != "tau"}
+    entry = PROTOCOLS.get(name)
+    of_rule = rule.tau if rule.by_distance and not (entry and entry.by_distance) else None
+    protocol = fitted(protocol_of(name, fields, given.get("tau", of_rule)), rule.geometry, fields)
+    if protocol.by_distance:
+        return protocol, replace(rule, tau=protocol.loosest, epsilon=0.0, unit=protocol.unit or rule.unit)
+    return protocol, replace(rule, threshold=protocol.loosest)
+
+
+def _check_protocol(part: Part, rule: Rule, protocol: Protocol) -> None:
     """Raises InputError if the pairs of a part cannot be those of a protocol, or it lacks what the protocol needs."""
     made = "Accumulator: pairs were matched"
     if "joint" in part.frames:
@@ -131,21 +139,30 @@ def check_protocol(part: Part, rule: Rule, protocol: Protocol) -> None:
     if protocol.unit is not None and (rule.name != "distance" or rule.geometry.name != "points"):
         what = f"{rule.geometry.name} were matched by {rule.name}"
         raise InputError(f"Accumulator: protocol {protocol.name} measures points on the ground, and {what}")
-    verified.check_needed(protocol, part.truth, part.frames, part.categories)
+    verified.check_needed(protocol, _truth(part))
+    names = [] if part.categories is None else array_of(part.categories["category"]).tolist()
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        how = "give all batches the same table of categories"
+        raise InputError(f"Accumulator: batches say different things of category {twice[0]!r}; {how}")
+
+
+def _truth(part: Part) -> SideColumns:
+    return SideColumns(part.truth, part.frames, None, part.categories)
 
 
 def matched_part(part: Part, rule: Rule, protocol: Protocol) -> Matched:
-    """The detections of a part, matched by a protocol whose thresholds are not looser than its pairs.
+    """The detections of a part, matched by a protocol.
 
-    Raises InputError if they are.
+    Raises InputError if the pairs cannot be those of the protocol, or the part lacks what it needs.
     """
+    _check_protocol(part, rule, protocol)
     least = part.least
     if least is not None and ((protocol.loosest > least) if protocol.by_distance else (protocol.loosest < least)):
         word, what = ("tau", "up to") if protocol.by_distance else ("threshold", "from")
         asked = f"{protocol.loosest:g} is asked for; make the Accumulator with {word}={protocol.loosest:g}"
         raise InputError(f"Accumulator: pairs {what} {least:g} were kept, and {asked}")
-    truth = SideColumns(part.truth, part.frames, None, part.categories)
-    aligned = alignment.align(truth, SideColumns(part.predictions), may_be_disjoint=True)
+    aligned = alignment.align(_truth(part), SideColumns(part.predictions), may_be_disjoint=True)
     rows = aligned.truth.row, aligned.predictions.row
     places = [np.empty(len(row), np.int64) for row in rows]
     for place, row in zip(places, rows, strict=True):

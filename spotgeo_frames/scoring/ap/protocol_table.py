@@ -162,7 +162,7 @@ def _does_not_apply(protocol: Protocol, sides: tuple[Annotations, Annotations]) 
     if protocol.unit is not None and any({"w", "joint", "mask", "angle", "ra"} & {*side.objects} for side in sides):
         return f"{PROTOCOLS[protocol.name].rule} matches by distance on the ground, in metres"
     try:
-        verified.check_needed(protocol, sides[0].objects, sides[0].frames, sides[0].categories)
+        verified.check_needed(protocol, sides[0])
     except InputError as error:
         return "; ".join(error.problems)
     return None

@@ -340,7 +340,7 @@ def average_precision(
     rules = protocol_of(protocol, fields, tau)
     options = options_of(rules, similarity, sigmas, distance, unit)
     sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
-    verified.check_needed(rules, sides[0].objects, sides[0].frames, sides[0].categories)
+    verified.check_needed(rules, sides[0])
     rule = rule_of(rules, options, sides)
     checks.check_scores(sides[1].objects, provenance.source(sides[1].objects, "predictions"), "average_precision")
     matched = matched_sides(*sides, rule, fitted(rules, rule.geometry, fields))

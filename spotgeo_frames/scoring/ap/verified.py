@@ -15,7 +15,7 @@ import numpy as np
 
 from ...matching import Aligned, alignment
 from ...support import InputError
-from ...tables import Columns, array_of, checks, provenance
+from ...tables import Annotations, Columns, SideColumns, array_of, checks, provenance
 from .categories import Named
 from .protocol_entries import Protocol
 
@@ -29,12 +29,9 @@ COME_FROM = {
 }
 
 
-def check_needed(protocol: Protocol, truth: Any, frames: Any, categories: Any) -> None:
-    """Raises InputError with every column that the protocol needs and the tables of the truth do not have.
-
-    These are its objects, frames and categories; the last two may be None.
-    """
-    name = provenance.source(truth, "truth")
+def check_needed(protocol: Protocol, truth: Annotations | SideColumns) -> None:
+    """Raises InputError with every column that the protocol needs and the truth does not have."""
+    name, frames, categories = provenance.source(truth.objects, "truth"), truth.frames, truth.categories
     problems = []
     for column in [NEGATIVE, *([NOT_EXHAUSTIVE] if protocol.frequencies else [])] if protocol.verified else []:
         if frames is None or column not in frames:
@@ -44,7 +41,7 @@ def check_needed(protocol: Protocol, truth: Any, frames: Any, categories: Any) -
         where = "there is no table of categories" if categories is None else "its table of categories lacks it"
         what = "the column frequency (r, c or f), as LVIS's file of annotations has it for each category"
         problems.append(f"{name}: protocol {protocol.name} needs {what}; {where}")
-    if protocol.verified and "category" not in truth:
+    if protocol.verified and "category" not in truth.objects:
         problems.append(f"{name}: protocol {protocol.name} needs the column category")
     if problems:
         problems[-1] += "; give the tables as Annotations(objects, frames, None, categories)"
