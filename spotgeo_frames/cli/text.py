@@ -6,7 +6,7 @@ from collections.abc import Container, Hashable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..scoring import FEW_NOTE, Metric, few_marked, held_by_few, registry
+from ..scoring import FEW_NOTE, Metric, few_marked, held_by_few, registry, sequence_sums
 from ..support import bins_as_text, label, plain_value
 from .printing import one_line
 
@@ -62,7 +62,7 @@ def overview(row: Mapping[str, Any]) -> str:
 
 def _kind(names: Container[Hashable]) -> tuple[bool, str]:
     """The kind of matching by which a table of metrics was made: whether by similarity, and the assignment."""
-    return "loc_a" in names, "least" if "gospa" in names else "most"
+    return "loc_a" in names, sequence_sums.assignment_of(names)
 
 
 def _line(metric: Metric, value: float, width: int) -> str:

@@ -32,16 +32,7 @@ from ..geometries import (
     poses_of,
 )
 from ..support import InputError, __version__
-from ..tables import (
-    Annotations,
-    Columns,
-    SideColumns,
-    annotations_of,
-    messages,
-    other_words,
-    provenance,
-    schema,
-)
+from ..tables import Annotations, Columns, SideColumns, annotations_of, messages, other_words, provenance, schema
 from .alignment import Aligned, FrameRule, align, select_rows
 from .assignment import FarCosts, most_pairs
 from .choices import POWER, UNSAID, Assignment

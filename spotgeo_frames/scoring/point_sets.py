@@ -43,13 +43,13 @@ def frame_values(
 
 
 def table_sums(table: Columns, frame: np.ndarray, row: np.ndarray, n_rows: int) -> dict[str, np.ndarray]:
-    """What the frames of a match table add up to in each row of sums; nothing unless `assignment="least"` made it.
+    """What the frames of a match table with a column `gospa_error` add up to in each row of sums.
 
     `frame` is the frame of each row of the table, from 0 on, and `row` (frames,) the row of the sums of each frame.
-    Nothing either where the table lost its notes and its errors do not tell the power.
+    Nothing where the table lost its notes and its errors do not tell the power.
     """
     power = power_of(table)
-    if "gospa_error" not in table or power is None:
+    if power is None:
         return {}
     outcome, error = table["outcome"], as_numbers(table["gospa_error"])
     cells = np.bincount(frame * 4 + outcome, minlength=4 * len(row)).reshape(-1, 4).astype(np.float64)

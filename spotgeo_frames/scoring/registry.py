@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from ..tables import schema
-from .sequence_sums import NamedSums, share
+from .sequence_sums import NamedSums, assignment_of, share
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -302,8 +302,19 @@ HEADLINE = [
     "ospa",
 ]
 SLICED = [
-    *("tp", "fn", "fp", "precision", "recall", "f1", "mse", "mean_distance", "loc_a", "gospa", "ospa"),
-    *("n_sequences", "n_frames"),
+    "tp",
+    "fn",
+    "fp",
+    "precision",
+    "recall",
+    "f1",
+    "mse",
+    "mean_distance",
+    "loc_a",
+    "gospa",
+    "ospa",
+    "n_sequences",
+    "n_frames",
 ]
 
 
@@ -343,7 +354,6 @@ def values_of(sums: NamedSums, names: Iterable[str], by_similarity: bool = False
 
 def _value(metric: Metric, sums: NamedSums, by_similarity: bool) -> np.ndarray:
     """The metric of sums; null throughout where it is not defined for the kind of matching."""
-    least = "least" if "gospa" in sums else "most"
-    if metric.value is None or not metric.is_defined(by_similarity, least):
+    if metric.value is None or not metric.is_defined(by_similarity, assignment_of(sums)):
         return np.full(np.shape(next(iter(sums.values()))), np.nan)
     return metric.value(sums)

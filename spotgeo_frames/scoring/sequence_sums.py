@@ -9,7 +9,7 @@ register their results.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Hashable, Iterable, Mapping, Sequence
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,6 +28,11 @@ NamedSums = Mapping[str, np.ndarray]
 
 # The sums of the rows of match tables.
 SUMS = ["tp", "fn", "fp", "squared_error", "near", "near_squared"]
+
+
+def assignment_of(names: Container[Any]) -> str:
+    """The assignment that the names of sums or of metrics tell: "least", which alone has GOSPA, or else "most"."""
+    return "least" if "gospa" in names else "most"
 
 
 def share(part: np.ndarray, whole: np.ndarray, nothing: float = np.nan) -> np.ndarray:
@@ -232,8 +237,8 @@ class Sums(NamedTuple):
 
     @property
     def assignment(self) -> str:
-        """The assignment after which the metrics are defined that these sums are of: "least", or "most" or another."""
-        return "least" if "gospa" in self.values else "most"
+        """The assignment that the sums tell."""
+        return assignment_of(self.values)
 
     @property
     def of_result(self) -> bool:

@@ -75,8 +75,8 @@ def level_sums(scored: Scored, rule: Rule) -> LevelSums:
     n_levels = len(scored.thresholds)
     near = scored.pairs.take(np.flatnonzero(rule.is_near(scored.pairs.measure)))
     taken = _chosen(scored, near, rule)  # by truths that count, and by others
-    of_frames = _OfFrames(scored, near, taken, _may_be_false(scored, rule))
-    spans, measure = of_frames.found, of_frames.measure
+    spans = taken.take(scored.counts[near.truth[taken.pair]])
+    of_frames, measure = _OfFrames(scored, near, taken, spans, _may_be_false(scored, rule)), near.measure[spans.pair]
     of_sequences = of_frames.counts(scored.sequence, scored.n_sequences)
     tp, fn, fp = of_sequences.values()
     totals = {name: counts.sum(axis=0) for name, counts in of_sequences.items()}
@@ -98,23 +98,14 @@ def level_sums(scored: Scored, rule: Rule) -> LevelSums:
 class _OfFrames(NamedTuple):
     """What counts in groups of frames at each level: near pairs, the spans at which they are chosen, and false alarms.
 
-    `may_be_false` marks the predictions that cover no crowd.
+    `found` are those of the spans whose truth counts, and `may_be_false` marks the predictions that cover no crowd.
     """
 
     scored: Scored
     near: Pairs
     taken: Spans
+    found: Spans
     may_be_false: np.ndarray
-
-    @property
-    def found(self) -> Spans:
-        """The spans of pairs whose truth counts."""
-        return self.taken.take(self.scored.counts[self.near.truth[self.taken.pair]])
-
-    @property
-    def measure(self) -> np.ndarray:
-        """The measure of the pair of each span of `found`."""
-        return self.near.measure[self.found.pair]
 
     def counts(self, group: np.ndarray, n_groups: int) -> dict[str, np.ndarray]:
         """`tp`, `fn` and `fp` of each group at each level, (groups, levels); `group` is that of each frame, or -1."""
@@ -145,7 +136,8 @@ def _of_point_sets(of_frames: _OfFrames, rule: Rule) -> dict[str, np.ndarray]:
     aligned, n_levels = scored.aligned, len(scored.thresholds)
     frame, first = point_sets.frames_of(aligned)
     left_over, power = rule.left_over_cost, rule.power or 1.0
-    costs, of_span = rule.cost(of_frames.measure), frame[aligned.truth.frame[of_frames.near.truth[found.pair]]]
+    near = of_frames.near.take(found.pair)
+    costs, of_span = rule.cost(near.measure), frame[aligned.truth.frame[near.truth]]
     totals = dict.fromkeys(point_sets.POINT_SETS, np.zeros(n_levels))
     for low, high in arrays.chunks(np.full(len(first), n_levels), CELLS_AT_ONCE):
         counts = of_frames.counts(np.where((frame >= low) & (frame < high), frame - low, -1), high - low)

@@ -36,6 +36,15 @@ def kind_and_share(name: Any) -> tuple[str, float | None]:
     return kind, value
 
 
+def is_further(name: str) -> bool:
+    """Whether this is the name of a further number."""
+    try:
+        kind_and_share(name)
+    except ValueError:
+        return False
+    return True
+
+
 def optimal_lrp(true: TruePositives, limit: np.ndarray, *, by_distance: bool) -> np.ndarray:
     """The least localisation recall precision error (Oksuz et al. 2021, arXiv:2011.10772); 1 where nothing is found.
 

@@ -20,7 +20,6 @@ Sources
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -28,7 +27,7 @@ import numpy as np
 
 from ...geometries import Geometry
 from ...tables import schema
-from .further import kind_and_share
+from .further import is_further, kind_and_share
 
 # COCO's thresholds: the similarities from which on detections match, ten in all.
 THRESHOLDS = np.linspace(0.5, 0.95, 10)
@@ -424,12 +423,8 @@ def _metrics(given: Any, _: Protocol) -> dict[str, Any]:
 
 def further_among(names: Iterable[str]) -> list[str]:
     """Those of the names that are further numbers, each as `metrics` asks for it: `best_f1_score` by best_f1."""
-    asked = []
-    for name in names:
-        with suppress(ValueError):
-            kind_and_share(name.removesuffix("_score"))
-            asked.append(name.removesuffix("_score"))
-    return asked
+    asked = ("best_f1" if name == "best_f1_score" else name for name in names)
+    return [name for name in asked if is_further(name)]
 
 
 _CHECKS: Mapping[str, Any] = {
