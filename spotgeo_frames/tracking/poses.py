@@ -234,7 +234,9 @@ def pose(
     parts = [_tables(part.aligned, rule, joints) for part in slices.slices]
     for text in filter(None, (warning, slices.warning)):
         warnings.warn(text, stacklevel=table_kinds.CALLER)
-    tables = parts[0] if slices.is_whole else PoseResult(*conditions.joined(parts, PoseResult._fields, slices))
+    tables = (
+        parts[0] if slices.is_whole else PoseResult(*conditions.joined_slices(parts, PoseResult._fields, slices.labels))
+    )
     for table in tables:
         table.attrs = {**rule.notes, **slices.slices[0].aligned.notes, **slices.notes}
     return tables

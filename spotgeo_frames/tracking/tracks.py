@@ -299,7 +299,11 @@ def track(
     parts = [_tables(part.aligned, rule) for part in slices.slices]
     for text in filter(None, (warning, slices.warning)):
         warnings.warn(text, stacklevel=table_kinds.CALLER)
-    tables = parts[0] if slices.is_whole else TrackResult(*conditions.joined(parts, TrackResult._fields, slices))
+    tables = (
+        parts[0]
+        if slices.is_whole
+        else TrackResult(*conditions.joined_slices(parts, TrackResult._fields, slices.labels))
+    )
     for table in tables:
         table.attrs = {**rule.notes, **slices.slices[0].aligned.notes, **slices.notes}
     return tables
