@@ -13,7 +13,8 @@ import numpy as np
 
 from ..matching import Aligned, alignment
 from ..scoring import MetricSet, NamedSums
-from ..tables import Columns, dataframe_of, schema
+from ..support import InputError
+from ..tables import Columns, dataframe_of, messages, schema
 from .metrics.clear import clear_numbers
 from .metrics.hota import ALPHAS, HOTA_COUNTS, HOTA_WEIGHTED, hota_numbers
 from .metrics.identity import identity_numbers
@@ -63,6 +64,14 @@ OF_HOTA = {*TRACK_CURVES, *POSE_CURVES, *AT_FIRST_ALPHA}
 def sums_columns(names: Iterable[str]) -> list[str]:
     """The columns that these sums have in a table `sums`."""
     return [column for name in names for column in AT_ALPHAS.get(name, [name])]
+
+
+def check_sums_columns(table: pd.DataFrame, name: str, names: Iterable[str]) -> None:
+    """Raises InputError, which calls the table `name`, if a table `sums` lacks columns of the named sums."""
+    lacking = [column for column in sums_columns(names) if column not in table]
+    if lacking:
+        why = "track() and pose() make it; if an earlier version did not, evaluate again with this one"
+        raise InputError(messages.missing(name, lacking[0], (), why))
 
 
 def sums_table(aligned: Aligned, labels: Columns, values: NamedSums) -> pd.DataFrame:

@@ -143,7 +143,7 @@ def _fragments(
     of_truth = tracks.truth.of_row[pairs.truth]
     order = arrays.stable_order(of_truth, tracks.truth.n_identities)  # the frames of each truth, in their order
     joint, level, sequence = joint[order], level[order], tracks.truth.sequence[of_truth[order]]
-    sums = np.zeros((len(ALPHAS), tracks.n_sequences))
+    sums = np.zeros((tracks.n_sequences, len(ALPHAS)))
     for alpha in range(len(ALPHAS)):
         # What does not count at an alpha counts at no higher one.
         counts = np.flatnonzero(level > alpha)
@@ -151,8 +151,8 @@ def _fragments(
         starts = np.flatnonzero(np.diff(joint, prepend=-1))
         length = np.diff(starts, append=len(joint))
         shares = length * length / whole[joint[starts], alpha]
-        sums[alpha] = arrays.added_at(sequence[starts], shares, tracks.n_sequences)
-    return sums.T
+        sums[:, alpha] = arrays.added_at(sequence[starts], shares, tracks.n_sequences)
+    return sums
 
 
 def _joined(tracks: Tracks, chunks: Iterable[Pairs]) -> tuple[np.ndarray, int]:
