@@ -171,9 +171,9 @@ def pose(
 
     summary: one row a sequence and joint: keypoint HOTA's `HOTA`, `DetA`, `AssA`, `DetRe`, `DetPr`, `AssRe`, `AssPr`,
         `LocA`, `RHOTA` (sqrt(DetRe AssA)), the fragmentation-aware `FragA`, `FA-HOTA`, `FA-RHOTA` (0 to 1, means over
-        alpha = 0.05, 0.10 ... 0.95), `HOTA(0)`, `LocA(0)` and their product `HOTALocA(0)` (at alpha 0.05); poseval's `mota`, `motp`, `pre`, `rec` of tracks and
-        `ap`, `ap_pre`, `ap_rec` of poses (percent); and the counts of tracks `objects`, `detections`, `misses`,
-        `false_positives`, `switches`.
+        alpha = 0.05, 0.10 ... 0.95), `HOTA(0)`, `LocA(0)` and their product `HOTALocA(0)` (at alpha 0.05); poseval's
+        `mota`, `motp`, `pre`, `rec` of tracks and `ap`, `ap_pre`, `ap_rec` of poses (percent); and the counts of tracks
+        `objects`, `detections`, `misses`, `false_positives`, `switches`.
     curve: one row a sequence, joint and `alpha`: HOTA's metrics up to `FA-RHOTA`, and `TP`, `FN`, `FP` there.
     matches: the match table of poseval's tracks, in all frames, also the last of each sequence, which poseval leaves
         out of its metrics. `similarity` is 1 - d / 0.5001 for a distance of d head sizes, and `event` is "match",

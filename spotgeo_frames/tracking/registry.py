@@ -69,12 +69,12 @@ HOTA_METRICS = registry.by_name(
     _share("LocA", "mean similarity of the TP", "mean over alpha; 1 without TP", weight=_pairs),
 )
 
-# What the PoseTrack21 kit adds to HOTA: numbers that fall with every change of the identity, also back and forth.
+# What the PoseTrack21 kit adds to HOTA: numbers that fall further where a truth goes to another track and back.
 FRAGMENTATION_METRICS = registry.by_name(
     _share(
         "FragA",
         "mean over TP of f / (t + p - c)",
-        "f: TP in a row of the true track that join the same two tracks; t, p, c: as of AssA",
+        "f: TP of the same two tracks with no TP of another track between; t, p, c: as in AssA",
         weight=_pairs,
     ),
     _share("FA-HOTA", "sqrt(DetA sqrt(AssA FragA))", "mean over alpha"),
@@ -91,9 +91,7 @@ LOCALISED_METRICS = registry.by_name(_share("HOTALocA(0)", "HOTA(0) LocA(0)", "a
 RECALL_METRICS = registry.by_name(_share("RHOTA", "sqrt(DetRe AssA)", "mean over alpha; tracks call it OWTA"))
 
 # In the order of the columns of the summary of `pose`.
-KEYPOINT_HOTA_METRICS = (
-    HOTA_METRICS | RECALL_METRICS | FRAGMENTATION_METRICS | FIRST_ALPHA_METRICS | LOCALISED_METRICS
-)
+KEYPOINT_HOTA_METRICS = HOTA_METRICS | RECALL_METRICS | FRAGMENTATION_METRICS | FIRST_ALPHA_METRICS | LOCALISED_METRICS
 
 # In the order of the columns of the summary of `track`.
 TRACK_METRICS = HOTA_METRICS | registry.by_name(

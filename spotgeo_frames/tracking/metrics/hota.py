@@ -7,21 +7,24 @@ At each threshold alpha of the similarity, 0.05, 0.10 ... 0.95:
     HOTA = sqrt(DetA * AssA), OWTA = sqrt(DetRe * AssA), LocA = mean similarity of the true positives
 
 Here c is how many true positives join the same truth to the same prediction, and t and p are in how many frames that
-truth and that prediction occur. The fragmentation-aware numbers are those of the PoseTrack21 kit, which calls OWTA RHOTA:
+truth and that prediction occur. The pairs of a frame are the assignment with the greatest sum of similarity times
+alignment. The alignment of a truth and a prediction is J / (t + p - J), where J is a sum over frames: their similarity,
+divided by the sum of the similarities of both with all objects of the frame, their own counted once. A metric without
+an alpha is the mean over the 19 values of alpha.
+
+The fragmentation-aware numbers are those of the PoseTrack21 kit, which calls OWTA RHOTA:
 
     FragA = mean over true positives of f / (t + p - c)
     FA-HOTA = sqrt(DetA * sqrt(AssA * FragA)), FA-RHOTA = sqrt(DetRe * sqrt(AssA * FragA))
 
 Here f is how many true positives the fragment has. A fragment is a run of true positives of a truth with the same
-prediction; it ends where another prediction takes the truth, not where the truth is missed. The pairs of a frame are the assignment with the greatest sum of similarity times
-alignment. The alignment of a truth and a prediction is J / (t + p - J), where J is a sum over frames: their similarity,
-divided by the sum of the similarities of both with all objects of the frame, their own counted once. A metric without
-an alpha is the mean over the 19 values of alpha.
+prediction; it ends where another prediction takes the truth, not where the truth is missed.
 
 The metrics are those of trackeval 1.3.0 (metrics/hota.py), fill values included: shares with nothing to divide by are
 0, and LocA is 1 if there is no true positive. Known differences: none. If several assignments are equally good, the
-solver's choice counts, so the scores are computed in the same order of operations, to the last bit. The fragments are
-those of the kit's own copy of trackeval (trackeval/metrics/hota.py in github.com/anDoer/PoseTrack21).
+solver's choice counts, so the scores are computed in the same order of operations, to the last bit. Fragments are
+counted as in the kit's own copy of trackeval (trackeval/metrics/hota.py of github.com/anDoer/PoseTrack21), which cannot
+average them over the detections of several classes; here their sums are added like all others.
 """
 
 from collections.abc import Iterable
@@ -132,9 +135,7 @@ def hota_numbers(parts: NamedSums) -> dict[str, np.ndarray]:
     }
 
 
-def _fragments(
-    tracks: Tracks, pairs: Pairs, joint: np.ndarray, level: np.ndarray, whole: np.ndarray
-) -> np.ndarray:
+def _fragments(tracks: Tracks, pairs: Pairs, joint: np.ndarray, level: np.ndarray, whole: np.ndarray) -> np.ndarray:
     """The sum of f * f / (t + p - c) over the fragments of each sequence at each alpha, (sequences, alphas).
 
     `joint` is which two identities each pair joins, `whole` their t + p - c at each alpha, and `level` at how many

@@ -54,7 +54,7 @@ def keypoint_hota_totals(parts: NamedSums) -> dict[str, np.ndarray]:
 
 
 def keypoint_hota(parts: NamedSums, totals: NamedSums) -> dict[str, np.ndarray]:
-    """The numbers of `hota_numbers` and the counts TP, FN, FP, each (sequences + 1, joints + 1, alphas); last are totals.
+    """The numbers of HOTA and the counts TP, FN, FP, each (sequences + 1, joints + 1, alphas); last are totals.
 
     `parts` are the sums by joint, and `totals` those of all joints.
     """
