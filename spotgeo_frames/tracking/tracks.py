@@ -190,8 +190,8 @@ def track(
         `IDSW`, `Frag`, `MT`, `PT`, `ML`, `TP`, `FN`, `FP`; `IDF1`, `IDP`, `IDR`, `IDTP`, `IDFN`, `IDFP`; the other
         columns of trackeval, `OWTA`, `HOTA(0)`, `LocA(0)` (at alpha 0.05), `sMOTA`, `MOTAL`, `CLR_F1`, `CLR_Re`,
         `CLR_Pr`, `FP_per_frame`, `MTR`, `PTR`, `MLR`; of the PoseTrack21 kit, `FragA`, `FA-HOTA`, `FA-RHOTA`, which
-        fall further where a truth goes to another track and back, and `HOTALocA(0)`; and `n_frames`, `n_truth`, `n_predicted`,
-        `n_truth_objects`, `n_predicted_objects`.
+        fall further where a truth goes to another track and back, and `HOTALocA(0)`; and `n_frames`, `n_truth`,
+        `n_predicted`, `n_truth_objects`, `n_predicted_objects`.
     curve: one row a sequence (null: combined) and `alpha`: HOTA's metrics, `OWTA`, `FragA`, `FA-HOTA` and `FA-RHOTA`,
         and `TP`, `FN`, `FP` there.
     matches: the match table of CLEAR, by `similarity`. After `outcome` it has `event` ("match", "switch", "miss" or
