@@ -96,14 +96,14 @@ def hota_parts(tracks: Tracks, pairs: Pairs) -> dict[str, np.ndarray]:
     frames, predicted_frames = tracks.truth.n_rows[truth], tracks.predictions.n_rows[prediction]
     square = together * together
     wholes = (frames + predicted_frames)[:, None] - together, frames[:, None], predicted_frames[:, None]
+    fragments = _fragments(tracks.truth.of_row[pairs.truth], tracks.truth.n_identities, joint, level, square)
     sums = []
-    for whole in wholes:
+    for squares, whole in zip((square, square, square, fragments), (*wholes, wholes[0]), strict=True):
         total = np.zeros((n_sequences, n_alphas))
-        np.add.at(total, tracks.truth.sequence[truth], square / whole)
+        np.add.at(total, tracks.truth.sequence[truth], squares / whole)
         sums.append(total)
     fn, fp = tracks.n_truth[:, None] - tp, tracks.n_predicted[:, None] - tp
-    fragments = _fragments(tracks, pairs, joint, level, wholes[0])
-    weighted = _from_alpha(sequence, level, n_sequences, pairs.measure), *sums, fragments
+    weighted = _from_alpha(sequence, level, n_sequences, pairs.measure), *sums
     return dict(zip([*HOTA_COUNTS, *HOTA_WEIGHTED], [tp, fn, fp, *weighted], strict=True))
 
 
@@ -135,25 +135,32 @@ def hota_numbers(parts: NamedSums) -> dict[str, np.ndarray]:
     }
 
 
-def _fragments(tracks: Tracks, pairs: Pairs, joint: np.ndarray, level: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """The sum of f * f / (t + p - c) over the fragments of each sequence at each alpha, (sequences, alphas).
+def _fragments(
+    of_truth: np.ndarray, n_truths: int, joint: np.ndarray, level: np.ndarray, square: np.ndarray
+) -> np.ndarray:
+    """The sum of f * f over the fragments of each two tracks at each alpha, (N, alphas), where `square` has c * c.
 
-    `joint` is which two identities each pair joins, `whole` their t + p - c at each alpha, and `level` at how many
-    alphas the pair counts.
+    `of_truth` is the true track of each pair, `joint` the row of its two tracks, and `level` at how many alphas it
+    counts.
     """
-    of_truth = tracks.truth.of_row[pairs.truth]
-    order = arrays.stable_order(of_truth, tracks.truth.n_identities)  # the frames of each truth, in their order
-    joint, level, sequence = joint[order], level[order], tracks.truth.sequence[of_truth[order]]
-    sums = np.zeros((tracks.n_sequences, len(ALPHAS)))
+    order = arrays.stable_order(of_truth, n_truths)  # the pairs of each true track, in the order of frames
+    of_truth, joint, level = of_truth[order], joint[order], level[order]
+    starts = np.flatnonzero(np.diff(joint, prepend=-1))
+    # Fragments only join as alpha rises. So two tracks with one fragment have one at all alphas, which is c long.
+    is_several = arrays.added_at(joint[starts], None, len(square)) > 1
+    goes_back = arrays.added_at(of_truth[starts], is_several[joint[starts]], n_truths) > 0
+    kept = np.flatnonzero(goes_back[of_truth])
+    rows, joint = np.unique(joint[kept], return_inverse=True)
+    level, of_rows = level[kept], np.zeros((len(rows), len(ALPHAS)))
     for alpha in range(len(ALPHAS)):
-        # What does not count at an alpha counts at no higher one.
-        counts = np.flatnonzero(level > alpha)
-        joint, level, sequence = joint[counts], level[counts], sequence[counts]
+        counts = np.flatnonzero(level > alpha)  # what does not count at an alpha counts at no higher one
+        joint, level = joint[counts], level[counts]
         starts = np.flatnonzero(np.diff(joint, prepend=-1))
         length = np.diff(starts, append=len(joint))
-        shares = length * length / whole[joint[starts], alpha]
-        sums[:, alpha] = arrays.added_at(sequence[starts], shares, tracks.n_sequences)
-    return sums
+        of_rows[:, alpha] = arrays.added_at(joint[starts], length * length, len(rows))
+    fragments = square.copy()
+    fragments[rows] = of_rows
+    return fragments
 
 
 def _joined(tracks: Tracks, chunks: Iterable[Pairs]) -> tuple[np.ndarray, int]:
