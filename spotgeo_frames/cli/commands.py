@@ -284,6 +284,14 @@ TRACK = Command(
             "The column that names an object through its sequence [default: %(default)s]",
             default="object",
         ),
+        argument(
+            "--by",
+            "Score each value of truth_COLUMN, frame_COLUMN or sequence_COLUMN by itself, all other truths being "
+            "distractors, as truth_size, truth_h:0,50,inf or truth_size*frame_light; may be repeated",
+            metavar="COLUMN[:BINS]",
+            action="append",
+            default=[],
+        ),
         JSON,
         OUT_ADDRESS,
         *DATASET,

@@ -207,13 +207,7 @@ def track_text(summary: pd.DataFrame, sequences: Sequence[str]) -> str:
 
     A note says which sequences hold most of the true objects, if any do.
     """
-    from ..tracking import TRACK_METRICS
-
-    names = ["HOTA", "DetA", "AssA", "LocA", "MOTA", "MOTP", "IDF1", "IDSW", "Frag", "MT", "PT", "ML", "TP", "FN", "FP"]
-    shares = [name for name in names if TRACK_METRICS[name].written == "share"]
-    counts = [name for name in names if TRACK_METRICS[name].written == "count"]
-    percent = summary[shares].mul(100).map(lambda value: number_text(value, ".2f"))
-    shown = percent.join(summary[counts].map("{:,}".format))
+    shown = _track_columns(summary)
     shown.insert(0, "", [*map(one_line, sequences), "combined"])
     n_truth = summary["TP"].to_numpy() + summary["FN"].to_numpy()
     held = held_by_few(sequences, n_truth[: len(sequences)])
@@ -223,6 +217,23 @@ def track_text(summary: pd.DataFrame, sequences: Sequence[str]) -> str:
 shares in percent; HOTA, DetA, AssA and LocA are means over alpha; LocA is 100 where nothing matches
 IDSW: identity switches; Frag: fragmentations; MT, PT, ML: objects mostly tracked, partly tracked and mostly lost
 {note}""".rstrip()
+
+
+def track_slices_text(table: pd.DataFrame, columns: Sequence[str]) -> str:
+    """Formats the combined metrics of the slices by these columns as aligned text, shares in percent."""
+    cells = bins_as_text(table[[*columns]]).map(lambda value: one_line(f"{value}"))
+    return cells.join(_track_columns(table)).rename(columns=one_line).to_string(index=False)
+
+
+def _track_columns(summary: pd.DataFrame) -> pd.DataFrame:
+    """The metrics of tracks that are shown, as text: shares in percent, then counts."""
+    from ..tracking import TRACK_METRICS
+
+    names = ["HOTA", "DetA", "AssA", "LocA", "MOTA", "MOTP", "IDF1", "IDSW", "Frag", "MT", "PT", "ML", "TP", "FN", "FP"]
+    shares = [name for name in names if TRACK_METRICS[name].written == "share"]
+    counts = [name for name in names if TRACK_METRICS[name].written == "count"]
+    percent = summary[shares].mul(100).map(lambda value: number_text(value, ".2f"))
+    return percent.join(summary[counts].map("{:,}".format))
 
 
 def pose_text(combined: pd.DataFrame) -> str:
