@@ -135,7 +135,7 @@ COMPARE = Command(
         *RULE,
         word("--metrics", "The metrics to compare, such as f1,recall or AP,AP50"),
         PROTOCOL,
-        argument("--by", f"{_BY}; of tracks and poses by sequence", metavar="COLUMN[:BINS]"),
+        argument("--by", f"{_BY}; of tracks and poses by condition, as track has it", metavar="COLUMN[:BINS]"),
         EXCLUDE,
         JSON,
         OUT,

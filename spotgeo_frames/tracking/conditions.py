@@ -9,7 +9,7 @@ slice. A value of frames or of sequences leaves these frames alone.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -39,6 +39,9 @@ SEPARATOR = ", "
 
 # The note that counts the predictions that are in every slice.
 NEAR_NO_TRUTH = "near_no_truth"
+
+# The most slices, each of which is evaluated by itself.
+MOST_SLICES = 1_000
 
 # The prefix of the columns that say in a match table which slice a row is of; its other columns stay as they are.
 OF_SLICE = "by_"
@@ -89,7 +92,8 @@ def sliced(
 ) -> Sliced:
     """The slices of two aligned sides; a single one without a name where there are no conditions.
 
-    Raises InputError if a column of the conditions or of `where` is missing, or if a condition has no value.
+    Raises InputError if a column of the conditions or of `where` is missing, or if the conditions have no value or more
+    than MOST_SLICES.
     """
     if not conditions and where is None:
         return Sliced([Slice(Columns({}, n_rows=1), counted_in_tracks(aligned, rule))], {})
@@ -105,8 +109,18 @@ def sliced(
     if not conditions:
         return Sliced([Slice(Columns({}, n_rows=1), taken.aligned)], notes, warning)
     of_frames, groups = _grouped(taken.aligned, conditions)
+    if len(groups.labels) > MOST_SLICES:
+        how = "each is evaluated by itself, and {} are enough; give bins, such as by={{{!r}: 4}}"
+        named = f"{' and '.join(conditions)}: {len(groups.labels):,} values"
+        raise InputError(f"by: {named}; {how.format(f'{MOST_SLICES:,}', next(iter(conditions)))}")
     slices = [_slice(taken, of_frames, groups, position) for position in range(len(groups.labels))]
     return Sliced(slices, notes, warning)
+
+
+def may_be(columns: Iterable[str]) -> bool:
+    """Whether columns of a match table are all such that may be conditions, and the same for all predictions."""
+    of_predictions = FRAME_COUNTS[1]
+    return all(name.startswith((OF_TRUTH, OF_FRAMES, OF_SEQUENCES)) and name != of_predictions for name in columns)
 
 
 def labels_of(notes: Mapping[Hashable, Any]) -> list[str]:
