@@ -37,6 +37,7 @@ from spotgeo_frames.tracking.registry import (
     OTHER_TRACK_METRICS,
     POSEVAL_COUNTS,
     POSEVAL_METRICS,
+    RECALL_METRICS,
     TRACK_METRICS,
     known_metric,
 )
@@ -49,6 +50,7 @@ ALL = {
     **AP_METRICS,
     **TRACK_METRICS,
     **OTHER_TRACK_METRICS,
+    **RECALL_METRICS,
     **POSEVAL_METRICS,
     **POSEVAL_COUNTS,
 }
