@@ -15,8 +15,11 @@ from trackeval.metrics.ideucl import IDEucl
 
 from . import official
 
-VACE_AND_IDEUCL = {"VACE": VACE(), "IDEucl": IDEucl(official.QUIET)}
+VACE_AND_IDEUCL = {"VACE": VACE(), "IDEucl": IDEucl({"PRINT_CONFIG": False})}
 OF_TRACKEVAL = {"ATA": "VACE", "SFDA": "VACE", "IDEucl": "IDEucl"}
+NOTHING = dict.fromkeys(["VACE_IDs", "VACE_GT_IDs", "num_non_empty_timesteps", "STDA", "FDA"], 0.0)
+NOTHING |= dict.fromkeys(["ATA", "SFDA"], np.nan)
+
 OF_STONE_SOUP = {
     "completeness": "SIAP Completeness",
     "ambiguity": "SIAP Ambiguity",
@@ -70,15 +73,21 @@ def _found(truth: pd.DataFrame, predictions: pd.DataFrame, similarities: Any, fr
         ]
         similar = any((matrix >= 0.4).any() for matrix in data["similarity_scores"])
         with contextlib.redirect_stdout(io.StringIO()):
-            found[sequence] = {"VACE": VACE_AND_IDEUCL["VACE"].eval_sequence(data)}
+            # VACE fails where there is no object.
+            found[sequence] = {"VACE": VACE_AND_IDEUCL["VACE"].eval_sequence(data) if _n_objects(data) else NOTHING}
             # IDEucl fails where nothing is similar.
-            of_ways = VACE_AND_IDEUCL["IDEucl"].eval_sequence(data) if similar else {"IDEucl": 0.0}
-            found[sequence] |= {"IDEucl": of_ways}
+            way = VACE_AND_IDEUCL["IDEucl"].eval_sequence(data)["IDEucl"] if similar else 0.0
+            found[sequence] |= {"IDEucl": {"IDEucl": float(way)}}
     combined = {
         name: metric.combine_sequences({sequence: each[name] for sequence, each in found.items()})
         for name, metric in VACE_AND_IDEUCL.items()
+        if name == "IDEucl" or any(map(_n_objects, loaded.values()))
     }
-    return found | {None: combined}
+    return found | {None: {"VACE": NOTHING} | combined}
+
+
+def _n_objects(data: dict[str, Any]) -> int:
+    return int(data["num_gt_dets"] + data["num_tracker_dets"])
 
 
 def nearest_spans(truth: pd.DataFrame, predictions: pd.DataFrame, tau: float) -> list[Span]:
