@@ -90,11 +90,21 @@ def _of_pairs(counting: WithoutCrowds, pairs: Pairs, rule: Rule) -> Sums:
 
 
 def track_block(
-    truth: SideColumns, predictions: SideColumns, _cut: Collection[Any], *, rule: Rule, frames: FrameRule, keep: bool
+    truth: SideColumns,
+    predictions: SideColumns,
+    _cut: Collection[Any],
+    *,
+    rule: Rule,
+    frames: FrameRule,
+    keep: bool,
+    families: Sequence[str],
 ) -> tuple[pd.DataFrame | None, list[Sums], list[Sums]]:
-    """CLEAR's match table of a block (None unless `keep`), and the sums of each sequence; tracks are never cut."""
+    """CLEAR's match table of a block (None unless `keep`), and the sums of each sequence; tracks are never cut.
+
+    `families` are those of metrics on request.
+    """
     aligned = counted_in_tracks(alignment.align(truth, predictions, frames, may_be_disjoint=True), rule)
-    tracks, found, sums = evaluate_tracks(aligned, rule)
+    tracks, found, sums = evaluate_tracks(aligned, rule, families)
     matches = track_tables.track_matches(aligned, tracks, found, rule) if keep else None
     return matches, [sums], []
 

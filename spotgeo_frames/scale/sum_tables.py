@@ -46,6 +46,7 @@ from ..tracking import (
     PoseResult,
     TrackResult,
     columns_by,
+    sums_among,
     sums_of_poses,
     sums_of_tracks,
     track_sums,
@@ -206,18 +207,17 @@ def _of_result(x: TrackResult | PoseResult, by: By | None) -> SumColumns:
     _check_by(by, KEYS)
     of = sequence_sums.evaluable(x, "sums: x")
     table = of.table.reset_index(drop=True)
-    metrics, names = (
-        (track_sums.POSES, track_sums.POSE_SUMS)
-        if isinstance(x, PoseResult)
-        else (track_sums.TRACKS, track_sums.TRACK_SUMS)
-    )
+    of_poses = isinstance(x, PoseResult)
+    on_request = [] if of_poses else sums_among(map(str, table))
+    metrics = track_sums.POSES if of_poses else track_sums.tracks_with(on_request)
+    names = track_sums.POSE_SUMS if of_poses else [*track_sums.TRACK_SUMS, *on_request]
     if "category" in table and not len(table) and len(of.matches):
         problem = "none of the sequences has an object, so there is no class that their frames could count for"
         raise InputError(f"sums: x: {problem}; evaluate them together with others")
     labels = columns_by(table, by, metrics)
     keys = [name for name in KEYS if name in table]
     key = dataframe_of(Columns({name: table[name].array for name in keys} | labels, n_rows=len(table)))
-    made = made_with("poses" if metrics is track_sums.POSES else "tracks", "similarity", keys, labels, (), of.table)
+    made = made_with("poses" if of_poses else "tracks", "similarity", keys, labels, (), of.table, on_request)
     together = table.groupby("sequence")["sequence"].transform("size").rename(ROWS_TOGETHER)
     return SumColumns(key, pd.concat([table[track_sums.sums_columns(names)], together], axis=1), made)
 
@@ -299,10 +299,10 @@ def _checked(table: pd.DataFrame, made: MadeWith, name: str) -> pd.DataFrame:
         of_frames = OF_FRAMES if made.rule.get("assignment") == "least" or "gospa" in table else ()
         expected = [*OF_MATCHES[made.measure], *of_frames, *own, *counts, *(f"{DIFFERS}{column}" for column in made.by)]
     else:
-        expected = [
-            *track_sums.sums_columns(track_sums.TRACK_SUMS if made.of == "tracks" else track_sums.POSE_SUMS),
-            ROWS_TOGETHER,
-        ]
+        expected = [*track_sums.sums_columns(track_sums.POSE_SUMS), ROWS_TOGETHER]
+        if made.of == "tracks":
+            names = [*track_sums.TRACK_SUMS, *made.on_request]
+            expected = [*track_sums.sums_columns(names), ROWS_TOGETHER]
     columns = dict.fromkeys([*made.keys, *made.by, *expected])
     return checks.check_sums(table, name, expected)[[*columns]]
 
@@ -392,7 +392,8 @@ def _combined_tracks(table: pd.DataFrame, made: MadeWith) -> pd.DataFrame:
     if made.by:
         summary = summary_of(sums_of_tracks(all_rows, {name: array_of(all_rows[name]) for name in made.by}))
     else:
-        values, key = track_sums.sums_of_table(all_rows, track_sums.TRACK_SUMS), columns_of(all_rows[made.keys])
+        names = [*track_sums.TRACK_SUMS, *made.on_request]
+        values, key = track_sums.sums_of_table(all_rows, names), columns_of(all_rows[made.keys])
         counts = [
             name
             for name in values
@@ -400,7 +401,7 @@ def _combined_tracks(table: pd.DataFrame, made: MadeWith) -> pd.DataFrame:
         ]
         values |= {name: values[name].astype(np.int64) for name in counts}
         summary = track_tables.track_summary(
-            Sums(track_sums.TRACKS, key, np.arange(len(key)), key["sequence"], values, {})
+            Sums(track_sums.tracks_with(names), key, np.arange(len(key)), key["sequence"], values, {})
         )
     summary.attrs = made.notes
     return summary

@@ -57,6 +57,12 @@ def families_among(names: Iterable[str]) -> list[str]:
     return families_of(name for name in names if name in ON_REQUEST or OSPA2.fullmatch(name))
 
 
+def on_request_text(name: object) -> str:
+    """The end of a message about this name, which says how a metric on request is asked for; empty for any other."""
+    is_such = isinstance(name, str) and bool(families_among([name]))
+    return f"; track(..., metrics=[{name!r}]) computes it, of each submission" if is_such else ""
+
+
 def requested_numbers(sums: NamedSums, names: Iterable[str]) -> dict[str, np.ndarray]:
     """Those of the named metrics that are metrics on request, from sums."""
     asked = {name: known_metric(name) for name in names if name in ON_REQUEST or OSPA2.fullmatch(name)}
