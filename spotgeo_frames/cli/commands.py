@@ -284,6 +284,9 @@ TRACK = Command(
             "The column that names an object through its sequence [default: %(default)s]",
             default="object",
         ),
+        word(
+            "--metrics", "Further metrics, which take extra time: siap, vace, ideucl, ospa2_10 (windows of 10 frames)"
+        ),
         JSON,
         OUT_ADDRESS,
         *DATASET,

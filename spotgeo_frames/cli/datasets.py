@@ -44,7 +44,15 @@ def track_datasets(
     client, options = None if scheduler is None else connected(scheduler), how.options
     frames = "labelled" if how.frames == "labelled" else None
     return track_dataset(
-        truth, tracker, out, client, similarity=options.similarity, identity=identity, tau=options.tau, frames=frames
+        truth,
+        tracker,
+        out,
+        client,
+        similarity=options.similarity,
+        identity=identity,
+        tau=options.tau,
+        frames=frames,
+        metrics=how.on_request,
     )
 
 

@@ -177,7 +177,8 @@ def _evaluated(given: Given, side: Annotations, of_precision: bool, identity: st
             raise
         except ValueError as error:
             raise WrongUsage(str(error)) from None
-    return evaluated(truth, side, options, given.how.tracks, identity, given.how.frames)
+    how = given.how
+    return evaluated(truth, side, options, how.tracks, identity, how.frames, metrics=how.on_request)
 
 
 def _is_saved(path: Path) -> bool:

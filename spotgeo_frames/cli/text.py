@@ -207,7 +207,7 @@ def track_text(summary: pd.DataFrame, sequences: Sequence[str]) -> str:
 
     A note says which sequences hold most of the true objects, if any do.
     """
-    from ..tracking import TRACK_METRICS
+    from ..tracking import TRACK_METRICS, metrics_on_request
 
     names = ["HOTA", "DetA", "AssA", "LocA", "MOTA", "MOTP", "IDF1", "IDSW", "Frag", "MT", "PT", "ML", "TP", "FN", "FP"]
     shares = [name for name in names if TRACK_METRICS[name].written == "share"]
@@ -218,11 +218,26 @@ def track_text(summary: pd.DataFrame, sequences: Sequence[str]) -> str:
     n_truth = summary["TP"].to_numpy() + summary["FN"].to_numpy()
     held = held_by_few(sequences, n_truth[: len(sequences)])
     note = held_text(held) if held else ""
+    requested = metrics_on_request(map(str, summary))
+    further = f"{_further_text(summary[requested], shown[''])}\n\n" if requested else ""
     return f"""{shown.to_string(index=False)}
 
-shares in percent; HOTA, DetA, AssA and LocA are means over alpha; LocA is 100 where nothing matches
+{further}shares in percent; HOTA, DetA, AssA and LocA are means over alpha; LocA is 100 where nothing matches
 IDSW: identity switches; Frag: fragmentations; MT, PT, ML: objects mostly tracked, partly tracked and mostly lost
 {note}""".rstrip()
+
+
+def _further_text(metrics: pd.DataFrame, names: pd.Series) -> str:
+    """Formats metrics of tracks on request as aligned text, shares in percent."""
+    from ..tracking import known_metric
+
+    shown = {"": names}
+    for name in map(str, metrics):
+        entry = known_metric(name)
+        is_share = entry is not None and entry.written == "share"
+        values = metrics[name] * (100 if is_share else 1)
+        shown[name] = values.map(lambda value, places=".2f" if is_share else ".4f": number_text(value, places))
+    return type(metrics)(shown).to_string(index=False)
 
 
 def pose_text(combined: pd.DataFrame) -> str:

@@ -11,7 +11,15 @@ from ..matching import alignment, left_out
 from ..scoring import official
 from ..support import addresses, plain_value, reading
 from ..tables import Columns, columns_of, dataframe_of
-from ..tracking import TRACK_METRICS, counted_in_tracks, evaluate_tracks, rule_of_tracks, track_tables
+from ..tracking import (
+    TRACK_METRICS,
+    counted_in_tracks,
+    evaluate_tracks,
+    families_of,
+    metrics_on_request,
+    rule_of_tracks,
+    track_tables,
+)
 from ..tracking import track as track_sides
 from .answers import Answer, check_out, formatted, heading, keep, plain_rows
 from .arguments import How, check_scheduler
@@ -62,12 +70,14 @@ def track(
     tracker: Submission,
     how: How,
     identity: str,
+    metrics: str | None,
     out: str | None,
     dataset: bool,
     scheduler: str | None,
 ) -> Answer:
     """Scores the tracks of folders or tables; the answer has the numbers of every sequence and of all combined."""
     check_scheduler(scheduler, dataset)
+    how = _with_metrics(how, metrics)
     if dataset:
         return _track_dataset(truth, tracker, how, identity, out, scheduler)
     path, folder = Path(truth), None if out is None else Path(out)
@@ -86,6 +96,19 @@ def track(
         return f"{head}\n\n{track_text(dataframe_of(found.numbers), found.sequences)}"
 
     return Answer(text, lambda: _answer(found))
+
+
+def _with_metrics(how: How, metrics: str | None) -> How:
+    """How tracks are evaluated, with the metrics on request; raises WrongUsage for an unknown one, or any of poses."""
+    if metrics is None:
+        return how
+    try:
+        families = families_of(name.strip() for name in metrics.split(","))
+    except ValueError as error:
+        raise WrongUsage(f"--{error}") from None
+    if how.layout == "posetrack":
+        raise WrongUsage(f"--metrics: {families[0]} is of tracks, and this is a folder of poses; leave it out")
+    return how._replace(on_request=families)
 
 
 def _track_dataset(
@@ -123,7 +146,7 @@ def _numbers(truth: Path, tracker: Path, how: How, identity: str, benchmark: str
     rule = rule_of_tracks(how.options, known, found, identity)
     aligned = alignment.align(known, found, how.frames)
     warning = left_out.left_out(aligned, rule)
-    _, _, sums = evaluate_tracks(counted_in_tracks(aligned, rule), rule)
+    _, _, sums = evaluate_tracks(counted_in_tracks(aligned, rule), rule, how.on_request)
     if warning is not None:
         warnings.warn(warning, stacklevel=2)
     labels = sums.labels["sequence"].tolist()
@@ -137,7 +160,8 @@ def _saved(truth: Path, tracker: Path, how: How, identity: str, benchmark: str |
         known, found = read_sides(truth, [tracker], needed=how.needed)
     else:
         known, found = read_motchallenge(truth, tracker, benchmark)
-    result = track_sides(known, found, how.options.similarity, identity, tau=how.options.tau, frames=how.frames)
+    tau, similarity = how.options.tau, how.options.similarity
+    result = track_sides(known, found, similarity, identity, tau=tau, frames=how.frames, metrics=how.on_request)
     sequences = [str(name) for name in result.summary["sequence"].tolist()[:-1]]
     answer = Found(sequences, columns_of(result.summary), result.summary.attrs)
     read = {"truth": known.objects, "tracker": found.objects}
@@ -147,7 +171,8 @@ def _saved(truth: Path, tracker: Path, how: How, identity: str, benchmark: str |
 
 def _answer(found: Found) -> str:
     """Formats the numbers of all sequences combined and of each as JSON."""
-    *by_sequence, combined = plain_rows(found.numbers.select(list(TRACK_METRICS)))
+    names = [*TRACK_METRICS, *metrics_on_request(found.numbers)]
+    *by_sequence, combined = plain_rows(found.numbers.select(names))
     sequences = dict(zip(found.sequences, by_sequence, strict=True))
     return formatted({"combined": combined, "sequences": sequences, "provenance": official.of_tracks(found.notes)})
 

@@ -295,9 +295,9 @@ def track_dataset(
     -------
     DataFrame with one row a sequence, then a row of all combined, whose `sequence` is null: the metrics of HOTA, CLEAR
     and Identity, and the counts `n_frames`, `n_truth`, `n_predicted`, `n_truth_objects`, `n_predicted_objects`; then
-    those of `metrics`. Its `attrs` have the rule's notes; `truth_only` and `predictions_only`, the names of up to 1000 sequences that only one
-    side has; `n_truth_only` and `n_predictions_only`, how many there are; and `skipped`, texts on the files that were
-    left out.
+    those of `metrics`. Its `attrs` have the rule's notes; `truth_only` and `predictions_only`, the names of up to 1000
+    sequences that only one side has; `n_truth_only` and `n_predictions_only`, how many there are; and `skipped`, texts
+    on the files that were left out.
 
     Raises
     ------
@@ -335,7 +335,7 @@ def track_dataset(
         keep = run_options.out is not None
         method = partial(track_block, rule=rule, frames=ruling, keep=keep, families=families)
         columns = columns_to_read(contents, [f"truth_{identity}", f"predicted_{identity}"], rule)
-        plan = described(rule, ruling) | ({"metrics": families} if families else {})
+        plan = described(rule, ruling) | {"metrics": families}
         sources = sources_of(contents, None if keep else columns, () if keep else ("category",))
         with run(contents, sources, method, plan, run_options, cut_frames=False) as (result, folder):
             summary = track_tables.track_summary(result.sums[0])

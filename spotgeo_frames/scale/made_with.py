@@ -61,7 +61,9 @@ def made_with(
 ) -> MadeWith:
     """How sums of a table were made, whose notes have the rule."""
     rule = {str(key): value for key, value in noted_rule.rule_notes(table).items()}
-    return MadeWith(of, measure, list(keys), list(by), list(own_metrics), rule, table.attrs.get("version"), list(on_request))
+    return MadeWith(
+        of, measure, list(keys), list(by), list(own_metrics), rule, table.attrs.get("version"), list(on_request)
+    )
 
 
 def marked(table: pd.DataFrame, made: MadeWith) -> pd.DataFrame:

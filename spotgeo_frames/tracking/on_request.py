@@ -54,7 +54,12 @@ def _family(name: object) -> str:
 
 def families_among(names: Iterable[str]) -> list[str]:
     """The families of those of the names that are metrics on request."""
-    return families_of(name for name in names if name in ON_REQUEST or OSPA2.fullmatch(name))
+    return families_of(metrics_on_request(names))
+
+
+def metrics_on_request(columns: Iterable[str]) -> list[str]:
+    """The columns that are metrics on request."""
+    return [name for name in map(str, columns) if name in ON_REQUEST or OSPA2.fullmatch(name)]
 
 
 def on_request_text(name: object) -> str:
@@ -65,7 +70,7 @@ def on_request_text(name: object) -> str:
 
 def requested_numbers(sums: NamedSums, names: Iterable[str]) -> dict[str, np.ndarray]:
     """Those of the named metrics that are metrics on request, from sums."""
-    asked = {name: known_metric(name) for name in names if name in ON_REQUEST or OSPA2.fullmatch(name)}
+    asked = {name: known_metric(name) for name in metrics_on_request(names)}
     return {name: entry.value(sums) for name, entry in asked.items() if entry is not None and entry.value is not None}
 
 

@@ -149,6 +149,7 @@ TRACK_SIZES = registry.by_name(
     registry.count("n_predicted_objects", "predicted objects", "identities of the predictions", None),
 )
 
+
 def _quotient(name: str, label: str, formula: str, part: str, whole: str, **facts: Any) -> Metric:
     """The entry of a metric that is one sum divided by another, and null where that is 0."""
     return Metric(

@@ -274,18 +274,21 @@ def evaluated(
     tracks: bool,
     identity: str = "object",
     frames: FrameRule = "truth",
+    *,
+    metrics: Sequence[str] = (),
 ) -> Evaluated:
     """The match table of two checked sides, or with `tracks` what `track` returns, or `pose` of joints.
 
     With `tracks`, the options are those of tracks, and `identity` is the column that says who is who. `frames` says
-    which frames count. Raises InputError as these functions do, and if options are given for joints.
+    which frames count, and `metrics` which ones of tracks are computed on request. Raises InputError as these functions
+    do, and if options are given for joints.
     """
     if not tracks:
         return matcher.match(truth, predictions, **options._asdict(), frames=frames)
     if rule_of_sides(truth, predictions, options, tracks).by_head_sizes:
         return pose(truth, predictions, identity, frames=frames)
     of_rule: dict[str, Any] = {"tau": options.tau, "distance": options.distance, "unit": options.unit}
-    return track(truth, predictions, options.similarity, identity, **of_rule, frames=frames)
+    return track(truth, predictions, options.similarity, identity, **of_rule, frames=frames, metrics=metrics)
 
 
 def rule_of_sides(truth: Annotations, predictions: Annotations, options: MatchOptions, tracks: bool) -> Rule:

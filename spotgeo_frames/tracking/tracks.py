@@ -328,9 +328,7 @@ def rule_of_tracks(
     return track_rule(options, *geometries, threshold=THRESHOLD, identity=identity)
 
 
-def evaluate_tracks(
-    aligned: Aligned, rule: Rule, families: Sequence[str] = ()
-) -> tuple[Tracks, ClearPairs, Sums]:
+def evaluate_tracks(aligned: Aligned, rule: Rule, families: Sequence[str] = ()) -> tuple[Tracks, ClearPairs, Sums]:
     """The identities, CLEAR's pairs and the sums by sequence of two aligned sides; by class if the rule says so.
 
     `families` are those of metrics on request, as `families_of` returns them. Raises InputError if the sides have

@@ -30,7 +30,7 @@ OF_STONE_SOUP = {
 }
 
 # What Stone Soup says where there is nothing to divide by.
-FILLED = {name: 0.0 for name in OF_STONE_SOUP} | {"ambiguity": 1.0}
+FILLED = dict.fromkeys(OF_STONE_SOUP, 0.0) | {"ambiguity": 1.0}
 
 # An association: true object, predicted object, first frame, last frame.
 Span = tuple[Any, Any, int, int]
@@ -128,7 +128,12 @@ def least_cover(spans: list[Span]) -> int:
 
 
 def stone_soup(
-    truth: pd.DataFrame, predictions: pd.DataFrame, spans: list[Span], tau: float | None = None, *, as_it_is: bool = False
+    truth: pd.DataFrame,
+    predictions: pd.DataFrame,
+    spans: list[Span],
+    tau: float | None = None,
+    *,
+    as_it_is: bool = False,
 ) -> dict[str, float]:
     """SIAP of one sequence by Stone Soup with these associations, or with a tau with those of its own associator.
 
@@ -160,7 +165,9 @@ def stone_soup(
         return TimeRangeAssociation(objects, TimeRange(at(first), at(last)))
 
     def lasting(manager: Any) -> Any:
-        return SimpleNamespace(association_set=AssociationSet({a for a in manager.association_set if hasattr(a, "time_range")}))
+        return SimpleNamespace(
+            association_set=AssociationSet({a for a in manager.association_set if hasattr(a, "time_range")})
+        )
 
     class Least(metrics.SIAPMetrics):  # type: ignore[name-defined, misc]
         """Associations of a single frame take no time."""

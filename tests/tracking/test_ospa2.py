@@ -15,7 +15,9 @@ TAU = 6.0
 
 def apart(truth: pd.DataFrame, predictions: pd.DataFrame) -> float:
     """OSPA(2) of the rows of a window."""
-    tracks = [[rows.set_index("frame")[["x", "y"]] for _, rows in side.groupby("object")] for side in (truth, predictions)]
+    tracks = [
+        [rows.set_index("frame")[["x", "y"]] for _, rows in side.groupby("object")] for side in (truth, predictions)
+    ]
     smaller, larger = sorted(tracks, key=len)
     if not larger:
         return 0.0
@@ -52,7 +54,9 @@ def scene(seed: int) -> tuple[sf.Annotations, pd.DataFrame]:
                 place = random.integers(0, 14, 2)
                 rows += [(sequence, 2 * frame, name, *(place + random.integers(-2, 3, 2))) for frame in frames]
     tables = [pd.DataFrame(rows, columns=["sequence", "frame", "object", "x", "y"]) for rows in sides]
-    truth, predictions = (table.astype({name: "int64" for name in table}).astype({"x": float, "y": float}) for table in tables)
+    truth, predictions = (
+        table.astype(dict.fromkeys(table, "int64")).astype({"x": float, "y": float}) for table in tables
+    )
     frames = pd.DataFrame({"sequence": np.repeat(range(3), 9), "frame": np.tile(range(0, 18, 2), 3)})
     return sf.Annotations(truth, frames), predictions
 
@@ -84,8 +88,12 @@ def test_windows_of_one_frame_are_ospa() -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_a_class_has_the_windows_of_all_frames(seed: int) -> None:
     truth, predictions = scene(seed)
-    marked = [side.assign(category=np.where(side["object"] % 2, "odd", "even")) for side in (truth.objects, predictions)]
-    found = sf.track(sf.Annotations(marked[0], truth.frames), marked[1], tau=TAU, metrics="ospa2_3", by="category").summary
+    marked = [
+        side.assign(category=np.where(side["object"] % 2, "odd", "even")) for side in (truth.objects, predictions)
+    ]
+    found = sf.track(
+        sf.Annotations(marked[0], truth.frames), marked[1], tau=TAU, metrics="ospa2_3", by="category"
+    ).summary
     of_classes = found[found["sequence"].isna() & found["category"].notna()].set_index("category")["ospa2_3"]
     for name, value in of_classes.items():
         alone = sf.Annotations(truth.objects[marked[0]["category"] == name], truth.frames)

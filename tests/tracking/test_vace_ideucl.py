@@ -90,7 +90,7 @@ SCENES = {
         [(1, 1, 7, 0, 0), (1, 2, 7, 4, 0), (1, 3, 8, 10, 0)],
         ((2 / 3) / 1.5, 1, 4 / 10),
     ),
-    # IoU of 1/3 and 1 in the two frames; half as many as objects in the second are 1.5, and both are similar in one of 2.
+    # IoU of 1/3 and 1 in the two frames, the second with 1.5 objects a side; both are similar in one of the two.
     "one in three": (
         [(1, 1, 1, 0, 0), (1, 2, 1, 8, 0)],
         [(1, 1, 7, 5, 0), (1, 2, 7, 8, 0), (1, 2, 8, 90, 0)],

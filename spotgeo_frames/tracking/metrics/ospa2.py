@@ -10,8 +10,8 @@ and the two sets of tracks, of which the larger has N, by
     OSPA(2) = (least sum of d over one-to-one pairs + tau for each track of the larger set that is left) / N
 
 Both orders of the definition are 1, all frames of a window weigh the same, and the cutoff is tau. A window without
-tracks is 0 and counts, as a frame without objects does in OSPA. The metric is the mean over the windows that end at each
-frame that counts.
+tracks is 0 and counts, as a frame without objects does in OSPA. The metric is the mean over the windows that end at
+each frame that counts.
 """
 
 import numpy as np
@@ -67,9 +67,7 @@ def _tracks_there(
     return np.cumsum(changes)[:n_windows]
 
 
-def _gained(
-    tracks: Tracks, near: Pairs, tau: float, size: int, window: np.ndarray, ends: np.ndarray
-) -> np.ndarray:
+def _gained(tracks: Tracks, near: Pairs, tau: float, size: int, window: np.ndarray, ends: np.ndarray) -> np.ndarray:
     """By how much the best pairs of each window are nearer than tau, in all.
 
     Two tracks are nearer than tau by the mean of what they are in each frame, and so only if they are near in some.
@@ -81,6 +79,7 @@ def _gained(
     pair, of_pair = np.unique(keys, return_inverse=True)
     truth, prediction = tracks.split_keys(pair)
     counts = _Counts(tracks, truth, prediction, window, size, n_windows)
+    n_ids = 1 + max(tracks.truth.n_identities, tracks.predictions.n_identities)
     nearer = tau * np.maximum(2.0 * near.measure - 1.0, 0.0)
     gained = np.zeros(n_windows)
     n_pairs = np.cumsum(np.bincount(begin, minlength=n_windows + 1) - np.bincount(end, minlength=n_windows + 1))
@@ -92,8 +91,8 @@ def _gained(
         cell, of_cell = np.unique((at - first) * len(pair) + of_pair[row], return_inverse=True)
         at, of_both = np.divmod(cell, max(len(pair), 1))
         mean = arrays.added_at(of_cell, nearer[row], len(cell)) / counts.either(of_both, at + first)
-        ends_of = [np.unique(at * len(pair) + track[of_both], return_inverse=True)[1] for track in (truth, prediction)]
-        gained[first:last] = greatest_sums(*ends_of, mean, at, last - first)
+        row, column = (np.unique(at * n_ids + track[of_both], return_inverse=True)[1] for track in (truth, prediction))
+        gained[first:last] = greatest_sums(row, column, mean, at, last - first)
     return gained
 
 

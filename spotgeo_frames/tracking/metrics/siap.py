@@ -5,9 +5,9 @@ defines it (1.9, `metricgenerator/tracktotruthmetrics.py`).
 
 Association. In each frame, a prediction is associated with the truth that is nearest to it, if that is near enough for
 CLEAR (within tau, or a similarity of 0.5); of truths that are equally near, with the first. So several predictions may
-be of one truth, as in Stone Soup's `TrackToTruth`, and none is of two. An association of two tracks lasts for as long as
-no row of either track comes between; its time goes from its first to its last frame, in numbers of frames, so a single
-frame takes no time.
+be of one truth, as in Stone Soup's `TrackToTruth`, and none is of two. An association of two tracks lasts for as long
+as no other row of either track comes between. Its time goes from its first to its last frame, in numbers of frames, so
+a single frame takes no time.
 
     completeness = truths with a prediction / truths
     ambiguity = associated predictions / truths with a prediction
@@ -110,7 +110,9 @@ def _associations(tracks: Tracks, pairs: Pairs, of_truth: np.ndarray, of_predict
 def _longest(tracks: Tracks, found: Associations, time: np.ndarray) -> np.ndarray:
     """For each true track, the longest time that one predicted track is associated with it."""
     pair, begins = arrays.distinct(found.pair)
-    together = np.diff(np.append(0, np.cumsum(time[found.last] - time[found.first]))[np.append(begins, len(found.pair))])
+    together = np.diff(
+        np.append(0, np.cumsum(time[found.last] - time[found.first]))[np.append(begins, len(found.pair))]
+    )
     longest = np.zeros(tracks.truth.n_identities)
     np.maximum.at(longest, tracks.split_keys(pair)[0], together)
     return longest

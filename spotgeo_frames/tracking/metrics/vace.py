@@ -83,8 +83,9 @@ def _frame_accuracy(tracks: Tracks, chunks: Iterable[Pairs]) -> np.ndarray:
     total = np.zeros(len(truth.counts))
     for chunk in filter(lambda pairs: len(pairs.truth), chunks):
         first, last = int(truth.frame[chunk.truth[0]]), int(truth.frame[chunk.truth[-1]]) + 1
-        starts = (side.starts[first : last + 1] for side in (truth, predictions))
-        entries = Entries(chunk.truth, chunk.prediction, chunk.measure, *starts, tracks.aligned.names_from(first))
+        rows, columns = (side.starts[first : last + 1] for side in (truth, predictions))
+        name = tracks.aligned.names_from(first)
+        entries = Entries(chunk.truth, chunk.prediction, chunk.measure, rows, columns, name)
         chosen = chunk.take(assignment.heaviest(entries))
         total += arrays.added_at(truth.frame[chosen.truth], chosen.measure, len(total))
     return total / np.maximum(0.5 * (truth.counts + predictions.counts), 0.5)
