@@ -18,6 +18,7 @@ what to install.
 
 from __future__ import annotations  # Altair is an extra, so its types cannot be looked up when charts are imported
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from .support import packages
@@ -132,13 +133,14 @@ def residuals(matches: Table, tau: float | None = None) -> ChartType:
     return _charts().residuals(matches, tau)
 
 
-def metric_by_slice(intervals: Table, metric: str | None = None) -> ChartType:
+def metric_by_slice(intervals: Table | Mapping[str, Table], metric: str | None = None) -> ChartType:
     """Charts a metric of each slice as a point, with its confidence interval as a bar.
 
     Parameters
     ----------
     intervals
-        The table that `intervals(matches, by=...)` returned; several submissions have a bar each.
+        The table that `intervals(matches, by=...)` returned, or a dict from the names of submissions to such tables;
+        several submissions have a bar each.
     metric
         The name of the metric to draw; the first one of the table without it.
 

@@ -66,11 +66,18 @@ def summary_json(summary: pd.DataFrame | Columns, by_slice: Mapping[tuple[str, .
     [answer] = records(summary)
     answer["provenance"] = official.of_matches(summary.attrs)
     if by_slice:
-        answer["by"] = {
-            "*".join(columns): [_with_value(row, columns) for row in records(bins_as_text(table))]
-            for columns, table in by_slice.items()
-        }
+        texts = {columns: bins_as_text(table) for columns, table in by_slice.items()}
+        answer["by"] = slices_json(texts, records)
     return formatted(answer)
+
+
+def slices_json(
+    by_slice: Mapping[tuple[str, ...], Any], records: Callable[[Any], list[dict[str, Any]]] = plain_rows
+) -> dict[str, list[dict[str, Any]]]:
+    """The rows of slices for JSON, by their columns."""
+    return {
+        "*".join(columns): [_with_value(row, columns) for row in records(table)] for columns, table in by_slice.items()
+    }
 
 
 def _with_loss(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -135,7 +135,7 @@ COMPARE = Command(
         *RULE,
         word("--metrics", "The metrics to compare, such as f1,recall or AP,AP50"),
         PROTOCOL,
-        argument("--by", f"{_BY}; of tracks and poses by sequence", metavar="COLUMN[:BINS]"),
+        argument("--by", f"{_BY}; of tracks and poses by condition, as track has it", metavar="COLUMN[:BINS]"),
         EXCLUDE,
         JSON,
         OUT,
@@ -286,6 +286,14 @@ TRACK = Command(
         ),
         word(
             "--metrics", "Further metrics, which take extra time: siap, vace, ideucl, ospa2_10 (windows of 10 frames)"
+        ),
+        argument(
+            "--by",
+            "Score each value of truth_COLUMN, frame_COLUMN or sequence_COLUMN by itself, all other truths being "
+            "distractors, as truth_size, truth_h:0,50,inf or truth_size*frame_light; may be repeated",
+            metavar="COLUMN[:BINS]",
+            action="append",
+            default=[],
         ),
         JSON,
         OUT_ADDRESS,

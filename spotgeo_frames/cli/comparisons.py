@@ -11,7 +11,7 @@ from ..analysis.certainty import inferiority, interval_table
 from ..scoring import AP_METRICS, AveragePrecision, Metric, held_in, own_metrics, sequence_sums
 from ..support import InputError, addresses, bins_as_text
 from ..tables import match_columns, selections
-from ..tracking import families_among, matches_of
+from ..tracking import conditions, families_among, matches_of
 from . import saved
 from .answers import Answer, check_out, formatted, keep, plain_rows
 from .arguments import How, slices_of
@@ -36,7 +36,7 @@ def compare(
     """Compares submissions; the answer has their leaderboard and their differences."""
     if len(submissions) < 2:
         raise WrongUsage("give two submissions or more")
-    [slices] = slices_of([by]) if by is not None else [None]
+    [slices] = list[Any](slices_of([by])) if by is not None else [None]
     names = None if metrics is None else [name.strip() for name in metrics.split(",")]
     numbers = saved.precision_among(names or [], how)
     of_precision, others = bool(numbers), [name for name in names or [] if name not in numbers]
@@ -48,7 +48,10 @@ def compare(
     if names is None and not how.tracks and any(map(saved.is_of_precision, given.named.values())):
         of_precision = True
         saved.check_options("AP", how, alone=True)
-    results = saved.results_of(given, of_precision=of_precision)
+    if how.tracks and slices and any(name.startswith((conditions.OF_TRUTH, conditions.OF_FRAMES)) for name in slices):
+        results, slices = saved.results_of(given, of_precision=False, by=slices), [*slices]
+    else:
+        results = saved.results_of(given, of_precision=of_precision)
     try:
         compared = analysis.compare(results, names, slices, exclude=given.exclude)
     except InputError:

@@ -28,6 +28,7 @@ from ..scoring import (
 from ..support import InputError, addresses, work
 from ..tables import (
     Annotations,
+    By,
     Columns,
     FileState,
     as_annotations,
@@ -38,7 +39,7 @@ from ..tables import (
     selections,
     sides_of,
 )
-from ..tracking import Evaluated, PoseResult, TrackResult, evaluated, matches_of
+from ..tracking import Evaluated, PoseResult, TrackResult, conditions, evaluated, matches_of
 from .arguments import How, names_to_exclude, read_submissions
 from .printing import WrongUsage
 from .submissions import Submission, submission_names
@@ -147,11 +148,12 @@ def is_of_precision(side: Annotations | Saved) -> TypeGuard[Saved]:
     return isinstance(side, Saved) and isinstance(side.result, AveragePrecision)
 
 
-def results_of(given: Given, *, of_precision: bool) -> dict[str, Result]:
+def results_of(given: Given, *, of_precision: bool, by: By | None = None) -> dict[str, Result]:
     """What the submissions are evaluated to, by their names: with `of_precision`, their average precision.
 
     Saved results are as they were evaluated; of a saved average precision, the predictions are evaluated where others
-    are asked for. Raises InputError where a submission does not fit the truth or the rule.
+    are asked for. Tracks are evaluated `by` conditions. Raises InputError where a submission does not fit the truth,
+    the rule or the conditions.
     """
     anew = not of_precision and not given.how.tracks
     sides = {
@@ -161,13 +163,28 @@ def results_of(given: Given, *, of_precision: bool) -> dict[str, Result]:
     check_saved(given, list(saved.values()), of_precision=of_precision)
     files = [(name, side) for name, side in sides.items() if isinstance(side, Annotations)]
     results: dict[str, Result] = {
-        name: _evaluated(given, side, of_precision) for name, side in work.progress(files, "matching", "submission")
+        name: _evaluated(given, side, of_precision, by=by)
+        for name, side in work.progress(files, "matching", "submission")
     }
+    _check_conditions(saved, by)
     results |= {name: side.result for name, side in saved.items()}
     return {name: results[name] for name in sides}
 
 
-def _evaluated(given: Given, side: Annotations, of_precision: bool, identity: str = "object") -> Result:
+def _check_conditions(saved: Mapping[str, Saved], by: By | None) -> None:
+    """Raises InputError if saved tracks were evaluated by other conditions than are asked for."""
+    asked = [*selections.column_bins(by)]
+    for side in saved.values():
+        noted = conditions.labels_of(side.matches.attrs)
+        if noted != asked:
+            told = [f"by {' and '.join(names)}" if names else "as a whole" for names in (noted, asked)]
+            how = "give the tracker's files instead, which are evaluated anew"
+            raise InputError(f"{side.name}: was evaluated {told[0]}, and {told[1]} is asked for; {how}")
+
+
+def _evaluated(
+    given: Given, side: Annotations, of_precision: bool, identity: str = "object", by: By | None = None
+) -> Result:
     """What a submission is evaluated to."""
     options, truth = given.how.options, given.truth
     if of_precision:
@@ -178,7 +195,7 @@ def _evaluated(given: Given, side: Annotations, of_precision: bool, identity: st
         except ValueError as error:
             raise WrongUsage(str(error)) from None
     how = given.how
-    return evaluated(truth, side, options, how.tracks, identity, how.frames, metrics=how.on_request)
+    return evaluated(truth, side, options, how.tracks, identity, how.frames, by, metrics=how.on_request)
 
 
 def _is_saved(path: Path) -> bool:

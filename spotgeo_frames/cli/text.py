@@ -207,37 +207,39 @@ def track_text(summary: pd.DataFrame, sequences: Sequence[str]) -> str:
 
     A note says which sequences hold most of the true objects, if any do.
     """
-    from ..tracking import TRACK_METRICS, metrics_on_request
+    shown = _track_columns(summary)
+    shown.insert(0, "", [*map(one_line, sequences), "combined"])
+    n_truth = summary["TP"].to_numpy() + summary["FN"].to_numpy()
+    held = held_by_few(sequences, n_truth[: len(sequences)])
+    note = held_text(held) if held else ""
+    return f"""{shown.to_string(index=False)}
+
+shares in percent; HOTA, DetA, AssA and LocA are means over alpha; LocA is 100 where nothing matches
+IDSW: identity switches; Frag: fragmentations; MT, PT, ML: objects mostly tracked, partly tracked and mostly lost
+{note}""".rstrip()
+
+
+def track_slices_text(table: pd.DataFrame, columns: Sequence[str]) -> str:
+    """Formats the combined metrics of the slices by these columns as aligned text, shares in percent."""
+    cells = bins_as_text(table[[*columns]]).map(lambda value: one_line(f"{value}"))
+    return cells.join(_track_columns(table)).rename(columns=one_line).to_string(index=False)
+
+
+def _track_columns(summary: pd.DataFrame) -> pd.DataFrame:
+    """The metrics of tracks that are shown, as text: shares in percent, then counts, then those on request."""
+    from ..tracking import TRACK_METRICS, known_metric, metrics_on_request
 
     names = ["HOTA", "DetA", "AssA", "LocA", "MOTA", "MOTP", "IDF1", "IDSW", "Frag", "MT", "PT", "ML", "TP", "FN", "FP"]
     shares = [name for name in names if TRACK_METRICS[name].written == "share"]
     counts = [name for name in names if TRACK_METRICS[name].written == "count"]
     percent = summary[shares].mul(100).map(lambda value: number_text(value, ".2f"))
     shown = percent.join(summary[counts].map("{:,}".format))
-    shown.insert(0, "", [*map(one_line, sequences), "combined"])
-    n_truth = summary["TP"].to_numpy() + summary["FN"].to_numpy()
-    held = held_by_few(sequences, n_truth[: len(sequences)])
-    note = held_text(held) if held else ""
-    requested = metrics_on_request(map(str, summary))
-    further = f"{_further_text(summary[requested], shown[''])}\n\n" if requested else ""
-    return f"""{shown.to_string(index=False)}
-
-{further}shares in percent; HOTA, DetA, AssA and LocA are means over alpha; LocA is 100 where nothing matches
-IDSW: identity switches; Frag: fragmentations; MT, PT, ML: objects mostly tracked, partly tracked and mostly lost
-{note}""".rstrip()
-
-
-def _further_text(metrics: pd.DataFrame, names: pd.Series) -> str:
-    """Formats metrics of tracks on request as aligned text, shares in percent."""
-    from ..tracking import known_metric
-
-    shown = {"": names}
-    for name in map(str, metrics):
+    for name in metrics_on_request(map(str, summary)):
         entry = known_metric(name)
         is_share = entry is not None and entry.written == "share"
-        values = metrics[name] * (100 if is_share else 1)
+        values = summary[name] * (100 if is_share else 1)
         shown[name] = values.map(lambda value, places=".2f" if is_share else ".4f": number_text(value, places))
-    return type(metrics)(shown).to_string(index=False)
+    return shown
 
 
 def pose_text(combined: pd.DataFrame) -> str:

@@ -1,18 +1,21 @@
 """The commands `track` and `pose`."""
 
 import warnings
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from ..formats import known_format, read_motchallenge, read_numbered, read_side_columns, read_sides
 from ..geometries import JOINTS
-from ..matching import alignment, left_out
-from ..scoring import official
-from ..support import addresses, plain_value, reading
-from ..tables import Columns, columns_of, dataframe_of
+from ..matching import Aligned, Rule, alignment, left_out
+from ..scoring import official, slice_files
+from ..support import addresses, bins_as_text, plain_value, reading
+from ..tables import CheckedBins, Columns, columns_of, dataframe_of, joined, side_columns
 from ..tracking import (
     TRACK_METRICS,
+    conditions,
     counted_in_tracks,
     evaluate_tracks,
     families_of,
@@ -21,11 +24,11 @@ from ..tracking import (
     track_tables,
 )
 from ..tracking import track as track_sides
-from .answers import Answer, check_out, formatted, heading, keep, plain_rows
-from .arguments import How, check_scheduler
-from .printing import WrongUsage
+from .answers import Answer, check_out, formatted, heading, keep, plain_rows, slices_json
+from .arguments import How, check_scheduler, slices_of
+from .printing import WrongUsage, one_line
 from .submissions import Submission
-from .text import pose_text, rule_text, track_text
+from .text import pose_text, rule_text, track_slices_text, track_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,12 +60,25 @@ POSEVAL_JOINTS = {
 } | {"neck": "head_bottom", "nose": "nose", "head_top": "head_top"}
 
 
+# The columns that are crossed to slices, with their bins.
+Slicing = Mapping[str, CheckedBins]
+
+# Of the numbers of a slice, the combined ones are the last row.
+LAST = np.array([-1])
+
+
 class Found(NamedTuple):
-    """The names of the sequences, the metrics of each and then of all combined, and the notes of the rule."""
+    """The names of the sequences, the metrics of each and then of all combined, and the notes of the rule.
+
+    `by_slice` has the conditions and the combined metrics of each slice, by the columns of each slicing, and
+    `near_no_truth` is how many predictions are in every slice of truths, None where there is no such slicing.
+    """
 
     sequences: list[str]
     numbers: Columns
     notes: Mapping[Hashable, Any]
+    by_slice: Mapping[tuple[str, ...], Columns] = {}
+    near_no_truth: int | None = None
 
 
 def track(
@@ -71,29 +87,39 @@ def track(
     how: How,
     identity: str,
     metrics: str | None,
+    by: Sequence[str],
     out: str | None,
     dataset: bool,
     scheduler: str | None,
 ) -> Answer:
-    """Scores the tracks of folders or tables; the answer has the numbers of every sequence and of all combined."""
+    """Scores the tracks of folders or tables; the answer has the numbers of each sequence, of all, and of slices."""
     check_scheduler(scheduler, dataset)
     how = _with_metrics(how, metrics)
+    slices = slices_of(by)
+    if dataset and slices:
+        raise WrongUsage("--by: does not go with --dataset; track_dataset evaluates the values of a whole dataset")
     if dataset:
         return _track_dataset(truth, tracker, how, identity, out, scheduler)
     path, folder = Path(truth), None if out is None else Path(out)
     if how.layout == "posetrack":
-        return pose(path, tracker, folder)
+        return pose(path, tracker, folder, slices)
     check_out(folder, [path, tracker.path])
     benchmark = how.benchmark or "MOT17" if _is_of_sequences(path, how) else None
     if folder is None:
-        found = _numbers(path, tracker.path, how, identity, benchmark)
+        found = _numbers(path, tracker.path, how, identity, benchmark, slices)
     else:
-        found = _saved(path, tracker.path, how, identity, benchmark, folder)
+        found = _saved(path, tracker.path, how, identity, benchmark, slices, folder)
     rules = rule_text(found.notes) if benchmark is None else f"by the rules of {benchmark}"
     head = heading(tracker, truth, rules)
 
     def text() -> str:
-        return f"{head}\n\n{track_text(dataframe_of(found.numbers), found.sequences)}"
+        parts = [head, track_text(dataframe_of(found.numbers), found.sequences)]
+        parts += [track_slices_text(dataframe_of(table), columns) for columns, table in found.by_slice.items()]
+        if found.near_no_truth is not None:
+            parts.append(
+                one_line(f"{found.near_no_truth:,} predictions that no truth took count in every slice of truths")
+            )
+        return "\n\n".join(parts)
 
     return Answer(text, lambda: _answer(found))
 
@@ -137,7 +163,9 @@ def _is_of_sequences(truth: Path, how: How) -> bool:
         return truth.is_dir() and not reading.files_below(truth, ".parquet")
 
 
-def _numbers(truth: Path, tracker: Path, how: How, identity: str, benchmark: str | None) -> Found:
+def _numbers(
+    truth: Path, tracker: Path, how: How, identity: str, benchmark: str | None, slices: Sequence[Slicing]
+) -> Found:
     """The numbers alone, without the tables behind them."""
     if benchmark is None:
         known, found = read_side_columns(truth, [tracker], needed=how.needed)
@@ -151,10 +179,36 @@ def _numbers(truth: Path, tracker: Path, how: How, identity: str, benchmark: str
         warnings.warn(warning, stacklevel=2)
     labels = sums.labels["sequence"].tolist()
     sequences = [str(label) if benchmark is None else names[label] for label in labels]
-    return Found(sequences, track_tables.track_columns(sums), rule.notes)
+    sliced = _by_slice(aligned, rule, slices, how.on_request)
+    return Found(sequences, track_tables.track_columns(sums), rule.notes, *sliced)
 
 
-def _saved(truth: Path, tracker: Path, how: How, identity: str, benchmark: str | None, out: Path) -> Found:
+def _by_slice(
+    aligned: Aligned, rule: Rule, slices: Sequence[Slicing], families: Sequence[str]
+) -> tuple[dict[tuple[str, ...], Columns], int | None]:
+    """The conditions and the combined metrics of each slice, and how many predictions are in every one of truths."""
+    by_slice, near_no_truth = dict[tuple[str, ...], Columns](), None
+    for columns in slices:
+        found = conditions.sliced(aligned, rule, columns, None)
+        sums = [evaluate_tracks(part.aligned, rule, families)[2] for part in found.slices]
+        rows = [
+            part.labels.assign(track_tables.track_columns(of).take(LAST).arrays)
+            for part, of in zip(found.slices, sums, strict=True)
+        ]
+        by_slice[(*columns,)] = Columns({name: joined([row[name] for row in rows]) for name in rows[0]})
+        near_no_truth = found.notes.get(conditions.NEAR_NO_TRUTH, near_no_truth)
+    return by_slice, near_no_truth
+
+
+def _saved(
+    truth: Path,
+    tracker: Path,
+    how: How,
+    identity: str,
+    benchmark: str | None,
+    slices: Sequence[Slicing],
+    out: Path,
+) -> Found:
     """Writes the tables behind the numbers to the folder `out`, and returns the numbers."""
     if benchmark is None:
         known, found = read_sides(truth, [tracker], needed=how.needed)
@@ -163,9 +217,15 @@ def _saved(truth: Path, tracker: Path, how: How, identity: str, benchmark: str |
     tau, similarity = how.options.tau, how.options.similarity
     result = track_sides(known, found, similarity, identity, tau=tau, frames=how.frames, metrics=how.on_request)
     sequences = [str(name) for name in result.summary["sequence"].tolist()[:-1]]
-    answer = Found(sequences, columns_of(result.summary), result.summary.attrs)
+    given = side_columns(known), side_columns(found)
+    rule = rule_of_tracks(how.options, *given, identity)
+    sliced = ({}, None)
+    if slices:
+        sliced = _by_slice(alignment.align(*given, how.frames), rule, slices, how.on_request)
+    answer = Found(sequences, columns_of(result.summary), result.summary.attrs, *sliced)
     read = {"truth": known.objects, "tracker": found.objects}
-    keep(out, "track", result, _answer(answer), read, benchmark=benchmark or "")
+    beside = slice_files({columns: dataframe_of(table) for columns, table in sliced[0].items()})
+    keep(out, "track", result, _answer(answer), read, beside, benchmark=benchmark or "")
     return answer
 
 
@@ -174,11 +234,26 @@ def _answer(found: Found) -> str:
     names = [*TRACK_METRICS, *metrics_on_request(found.numbers)]
     *by_sequence, combined = plain_rows(found.numbers.select(names))
     sequences = dict(zip(found.sequences, by_sequence, strict=True))
-    return formatted({"combined": combined, "sequences": sequences, "provenance": official.of_tracks(found.notes)})
+    answer: dict[str, Any] = {
+        "combined": combined,
+        "sequences": sequences,
+        "provenance": official.of_tracks(found.notes),
+    }
+    if found.by_slice:
+        shown = {
+            columns: columns_of(bins_as_text(dataframe_of(table.select([*columns, *names]))))
+            for columns, table in found.by_slice.items()
+        }
+        answer["by"] = slices_json(shown)
+    if found.near_no_truth is not None:
+        answer[conditions.NEAR_NO_TRUTH] = found.near_no_truth
+    return formatted(answer)
 
 
-def pose(truth: Path, predictions: Submission, out: Path | None) -> Answer:
+def pose(truth: Path, predictions: Submission, out: Path | None, slices: Sequence[Slicing] = ()) -> Answer:
     """Scores the poses of a folder; the answer has the numbers of every joint."""
+    if slices:
+        raise WrongUsage("--by: of a folder of PoseTrack has no answer here; pose(by=...) has")
     from .. import tracking
     from ..formats import read_posetrack
 

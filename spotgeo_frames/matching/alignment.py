@@ -195,6 +195,19 @@ def with_truths(aligned: Aligned, rows: np.ndarray, category: Any) -> Aligned:
     return aligned._replace(truth=again, predictions=aligned.predictions._replace(category=codes[1]))
 
 
+def select_frames(aligned: Aligned, marked: np.ndarray) -> Aligned:
+    """The marked frames alone, with all their rows; no row may lie in another frame."""
+    if marked.all():
+        return aligned
+    place = np.cumsum(marked) - 1
+    frames = aligned.frames.filter(marked)
+    sides = [
+        side_of(side.table, side.row, place[side.frame], side.category, len(frames))
+        for side in (aligned.truth, aligned.predictions)
+    ]
+    return aligned._replace(frames=frames, truth=sides[0], predictions=sides[1])
+
+
 def drop_empty_joints(aligned: Aligned) -> Aligned:
     """The same sides without the joints of frames that no row has; of a frame without any, a null joint stays."""
     counts = aligned.truth.counts + aligned.predictions.counts
@@ -206,13 +219,7 @@ def drop_empty_joints(aligned: Aligned) -> Aligned:
     kept = counts > 0
     kept[first[arrays.added_at(frame, counts, len(first)) == 0]] = True
     joint = pd.Series(aligned.frames["joint"], copy=False).where(counts > 0).array
-    frames = aligned.frames.assign({"joint": joint}).filter(kept)
-    place = np.cumsum(kept) - 1
-    sides = [
-        side_of(side.table, side.row, place[side.frame], side.category, len(frames))
-        for side in (aligned.truth, aligned.predictions)
-    ]
-    return aligned._replace(frames=frames, truth=sides[0], predictions=sides[1])
+    return select_frames(aligned._replace(frames=aligned.frames.assign({"joint": joint})), kept)
 
 
 def sequence_attributes(aligned: Aligned, sequences: Any) -> dict[str, Any]:

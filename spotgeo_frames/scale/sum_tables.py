@@ -46,6 +46,7 @@ from ..tracking import (
     PoseResult,
     TrackResult,
     columns_by,
+    slice_columns,
     sums_among,
     sums_of_poses,
     sums_of_tracks,
@@ -102,7 +103,8 @@ def sums(x: Table | TrackResult | PoseResult, by: By | None = None) -> pd.DataFr
     -------
     DataFrame of the kind of `x`, with one row a sequence, or a group in a sequence: `sequence`, the columns of `by`,
     the sums, and `made_with`, text that says what was evaluated and by which rule. Columns hold numbers and text only;
-    bins are text such as `12 to 47`. Of joints and of `track(by="category")` there is a row for each joint or class.
+    bins are text such as `12 to 47`. Of joints and of `track(by="category")` there is a row for each joint or class,
+    and of `track(by=...)` with conditions one for each slice, as if they were in `by`.
 
     The sums of a match table are `tp`, `fn`, `fp`, `n_frames`; `near` and `near_squared`, of the distances (px, px²) or
     similarities of the TP; after matching by distance `squared_error` (px²) and `kelvins_error`; with
@@ -214,7 +216,7 @@ def _of_result(x: TrackResult | PoseResult, by: By | None) -> SumColumns:
     if "category" in table and not len(table) and len(of.matches):
         problem = "none of the sequences has an object, so there is no class that their frames could count for"
         raise InputError(f"sums: x: {problem}; evaluate them together with others")
-    labels = columns_by(table, by, metrics)
+    labels = columns_by(table, slice_columns(table) or None if by is None else by, metrics)
     keys = [name for name in KEYS if name in table]
     key = dataframe_of(Columns({name: table[name].array for name in keys} | labels, n_rows=len(table)))
     made = made_with("poses" if of_poses else "tracks", "similarity", keys, labels, (), of.table, on_request)

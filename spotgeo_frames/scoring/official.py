@@ -47,18 +47,18 @@ def of_tracks(notes: Mapping[Hashable, Any]) -> str:
     """The provenance of the numbers of tracks whose tables have these notes."""
     if "rule" not in notes:
         return LOST
-    kept = _left_out(notes)
+    kept, slices = _left_out(notes), _slices(notes)
     if notes.get("rule") not in ("iou", "masks"):
-        return f"trackeval's rule with objects similar by {_rule(notes)}{_told(kept)}: {NO_LEADERBOARD}"
+        return f"trackeval's rule with objects similar by {_rule(notes)}{_told([*kept, *slices])}: {NO_LEADERBOARD}"
     told = [f"{notes[name]:,} {words}" for name, words in BY_KITS.items() if notes.get(name)]
-    return f"{TRACKEVAL}{f', {_and(told)}' if told else ''}"
+    return f"{TRACKEVAL}{f', {_and([*told, *slices])}' if told or slices else ''}"
 
 
 def of_poses(notes: Mapping[Hashable, Any]) -> str:
     """The provenance of the numbers of poses whose tables have these notes."""
     if "rule" not in notes:
         return LOST
-    kept = _left_out(notes)
+    kept = [*_left_out(notes), *_slices(notes)]
     if kept:
         return f"the rules of the PoseTrack21 kit and of poseval with {_and(kept)}: {NO_LEADERBOARD}"
     return "keypoint HOTA as the PoseTrack21 kit computes it, MOTA and AP as poseval computes them"
@@ -85,6 +85,18 @@ def _left_out(notes: Mapping[Hashable, Any]) -> list[str]:
         "unlabelled": "predictions in frames that are not labelled",
     }
     return [f"{notes[name]:,} {words} left out" for name, words in named.items() if notes.get(name)]
+
+
+def _slices(notes: Mapping[Hashable, Any]) -> list[str]:
+    """What results by condition count, in words."""
+    where = [f"only {notes['where']}"] if "where" in notes else []
+    by = [f"each {notes['by']} by itself"] if notes.get("by", "category") != "category" else []
+    n = notes.get("near_no_truth")
+    if n is None:
+        return [*where, *by]
+    taken = "other truths taken out as MOTChallenge's kit takes distractors"
+    counting = f"{n:,} predictions that no truth took count{' in each' if by else ''}"
+    return [f"{'; '.join([*where, *by])} ({taken}; {counting})"]
 
 
 def _told(kept: list[str]) -> str:

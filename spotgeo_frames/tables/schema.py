@@ -85,7 +85,9 @@ OWN_COLUMNS = {
 }
 
 # Notes of a match table that are counts; those of tables that share no sequence add up.
-COUNTS_NOTED = ("crowds", "explained", "ignored", "beyond_max_detections", "unverified", "unlabelled")
+COUNTS_NOTED = (
+    *("crowds", "explained", "ignored", "beyond_max_detections", "unverified", "unlabelled", "near_no_truth"),
+)
 
 # Notes of average precision that say, beside the rule, what its numbers are means over and which detections count.
 PRECISION_NOTED = ("protocol", "thresholds", "max_detections", "fields")

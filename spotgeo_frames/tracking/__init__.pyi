@@ -1,3 +1,4 @@
+from . import conditions as conditions
 from . import track_sums as track_sums
 from . import track_tables as track_tables
 from .identities import Identities as Identities
@@ -31,6 +32,7 @@ from .results import columns_by as columns_by
 from .results import evaluated as evaluated
 from .results import matches_of as matches_of
 from .results import rule_of_sides as rule_of_sides
+from .results import slice_columns as slice_columns
 from .results import sums_of_poses as sums_of_poses
 from .results import sums_of_tracks as sums_of_tracks
 from .results import whole_poses as whole_poses

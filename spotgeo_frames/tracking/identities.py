@@ -244,6 +244,13 @@ def _places(row: np.ndarray) -> np.ndarray:
     return places
 
 
+class Taken(NamedTuple):
+    """Two aligned sides whose truths all count, and the truth that took each prediction, as a row, or -1."""
+
+    aligned: Aligned
+    by_truth: np.ndarray
+
+
 def counted_in_tracks(aligned: Aligned, rule: Rule) -> Aligned:
     """The sides without crowds, ignored truths and the predictions that these take; notes say how many there are.
 
@@ -251,14 +258,27 @@ def counted_in_tracks(aligned: Aligned, rule: Rule) -> Aligned:
     """
     if not any(mark in aligned.truth.table for mark in crowds.MARKS):
         return aligned
+    return _counted(aligned, rule, all_pairs=False)[0]
+
+
+def counted_with_taken(aligned: Aligned, rule: Rule) -> Taken:
+    """The same, with the truth that took each of the predictions that are left, by the same assignment."""
+    counted, pairs = _counted(aligned, rule, all_pairs=True)
+    by_truth = np.full(len(counted.predictions.frame), -1)
+    by_truth[pairs.prediction] = pairs.truth
+    return Taken(counted, by_truth)
+
+
+def _counted(aligned: Aligned, rule: Rule, *, all_pairs: bool) -> tuple[Aligned, Pairs]:
+    """The sides that count and their pairs, which may be missing where all count, unless `all_pairs` are wanted."""
     least = LEAST_SIMILARITY if rule.pair_measure == "similarity" else None
     counting = crowds.without_crowds(Compared(aligned, rule.near(aligned)), rule, least)
     if rule.geometry.covered is not None:
         counting = counting._replace(covering=counting.covering.take(counting.covering.measure > COVERED_SHARE))
-    needs_pairs = len(counting.covering.truth) or not counting.counts.all()
+    needs_pairs = all_pairs or len(counting.covering.truth) or not counting.counts.all()
     pairs = _matched(counting.sides.aligned, rule, least) if needs_pairs else counting.covering
-    left, _, notes = crowds.without_uncounted(counting, pairs)
-    return left._replace(notes={**left.notes, **notes})
+    left, pairs, notes = crowds.without_uncounted(counting, pairs)
+    return left._replace(notes={**left.notes, **notes}), pairs
 
 
 def _matched(aligned: Aligned, rule: Rule, least: float | None) -> Pairs:

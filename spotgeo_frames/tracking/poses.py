@@ -11,7 +11,7 @@ and fill values. Two joints are near up to 0.5 head sizes of the truth. Known di
 """
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,6 +37,7 @@ from ..scoring import Evaluable, official, sequence_sums
 from ..support import InputError, pandas_tables, work
 from ..tables import (
     Annotations,
+    By,
     Columns,
     Table,
     arrow,
@@ -47,7 +48,8 @@ from ..tables import (
     provenance,
     table_kinds,
 )
-from .identities import Keypoints, counted_in_tracks, number_keypoints, with_nulls
+from . import conditions
+from .identities import Keypoints, number_keypoints, with_nulls
 from .metrics.hota import ALPHAS
 from .metrics.keypoint_ap import keypoint_ap
 from .metrics.keypoint_clear import KeypointClear, keypoint_clear, keypoint_clear_numbers, keypoint_clear_parts
@@ -105,7 +107,8 @@ class PoseResult(NamedTuple):
         return pandas_tables.result_as_html(self, self._headline())
 
     def _headline(self) -> list[str]:
-        numbers = pandas_tables.headline(self.summary, ["HOTA", "mota", "ap"], null=["sequence", "joint"])
+        names = [*conditions.labels_of(arrow.notes_of(self.summary)), "HOTA", "mota", "ap"]
+        numbers = pandas_tables.headline(self.summary, names, null=["sequence", "joint"])
         return [*numbers, *official.lines(self.provenance)]
 
 
@@ -139,6 +142,8 @@ def pose(
     predictions: Annotations | Table,
     identity: str = "object",
     *,
+    by: By | None = None,
+    where: Mapping[str, Any] | None = None,
     frames: FrameRule = "truth",
 ) -> PoseResult:
     """Evaluates poses and their tracks joint by joint: keypoint HOTA, and poseval's MOTA and AP.
@@ -154,6 +159,17 @@ def pose(
         do the joints that they are matched with, within half a head size.
     identity
         The column that names an object through its sequence. A side that lacks the column uses `object`.
+    by
+        Conditions, as names of columns that match tables have: `truth_<column>`, `frame_<column>`, `frame_n_truth`,
+        `frame_n_predicted` (of joints, those of the joint) or `sequence_<column>`. Give one, a list of them, which are
+        crossed, or a dict from names to a count of quantile bins, to the edges of bins, or to None for the values as
+        they are. For each value of a column of the truth, all other joints of the truth are ignored: they are matched
+        with the rest, within half a head size, and leave with the joints that they took. Predicted joints near no truth
+        count in every slice; the note `near_no_truth` says how many there are. A value of frames or sequences leaves
+        these frames alone. Joints without a value are in no slice.
+    where
+        A dict from such columns to a value, a list of values, or a `pandas.Interval`: this one condition is evaluated,
+        as {"truth_group": "runner"}. `by` then divides what is left. A warning says so if nothing meets it.
     frames
         Which frames count. "truth": the rows of the truth's frames table; predictions in any other frame raise an
         InputError. If the truth has no frames table, the frames that occur on either side count, with a warning where
@@ -181,10 +197,16 @@ def pose(
         counts and other sums, from which all metrics but AP's follow; HOTA's have a column for each alpha, such as
         `hota_tp_0.05`. `summarize`, `intervals`, `compare` and `leaderboard` add them up.
 
+    With conditions, all tables have their columns, after `sequence`, and rows of each slice where there were rows of
+    all. In `matches` they are called `by_<condition>`, and its own columns stay as they are. Slices share predictions,
+    so there is no row of all slices, and `summarize`, `intervals` and `compare` of such a result need all conditions in
+    `by`.
+
     Raises
     ------
-    InputError: a column is missing or wrong, an identity occurs twice in a frame, the sides share no sequence, or their
-        frames do not agree.
+    InputError: a column is missing or wrong, an identity occurs twice in a frame, the sides share no sequence, their
+        frames do not agree, or `by` names a column that is no condition or has no
+        value.
 
     Notes
     -----
@@ -202,33 +224,46 @@ def pose(
     sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
     check_keypoints(*sides)
     rule = Rule("keypoint", head_sizes=HEAD_SIZES, identity=identity)
+    by_class, wanted = conditions.asked_for(by)
+    if by_class is not None:
+        raise InputError("by: poses are not evaluated by class; by='truth_category' is a condition")
     aligned = alignment.align(*sides, frames)
     warning = left_out.left_out(aligned, rule)
-    aligned = counted_in_tracks(aligned, rule)
-    found = evaluate_poses(aligned, near_joints(aligned), identity)
+    joints = _joints_of(aligned)  # of all slices the same
+    slices = conditions.sliced(aligned, rule, wanted, where)
+    parts = [_tables(part.aligned, rule, joints) for part in slices.slices]
+    for text in filter(None, (warning, slices.warning)):
+        warnings.warn(text, stacklevel=table_kinds.CALLER)
+    tables = parts[0] if slices.is_whole else PoseResult(*conditions.joined(parts, PoseResult._fields, slices))
+    for table in tables:
+        table.attrs = {**rule.notes, **slices.slices[0].aligned.notes, **slices.notes}
+    return tables
+
+
+def _tables(aligned: Aligned, rule: Rule, joints: Sequence[Any]) -> PoseResult:
+    """The tables of two aligned sides that count, without notes."""
+    found = evaluate_poses(aligned, near_joints(aligned), rule.identity or "object", joints)
     keypoints, near, evaluated = found.keypoints, found.near, found.evaluated
     hota = keypoint_hota(found.parts, found.totals)
     clear = {name: sequence_sums.with_total(counts) for name, counts in found.clear.items()}
     percentages = keypoint_clear_numbers(clear) | keypoint_ap(keypoints, near, evaluated)
-    if warning is not None:
-        warnings.warn(warning, stacklevel=table_kinds.CALLER)
-    tables = PoseResult(
+    return PoseResult(
         _summary(keypoints, hota, percentages, clear),
         _curve(keypoints, hota),
         _matches(aligned, found.matched, rule),
         _sums(keypoints, found.parts, found.totals, found.clear),
     )
-    for table in tables:
-        table.attrs = {**rule.notes, **aligned.notes}
-    return tables
 
 
-def evaluate_poses(aligned: Aligned, similar: Pairs, identity: str) -> EvaluatedPoses:
+def evaluate_poses(
+    aligned: Aligned, similar: Pairs, identity: str, joints: Sequence[Any] | None = None
+) -> EvaluatedPoses:
     """What two aligned sides add up to, average precision aside; `similar` are the pairs that `near_joints` returns.
 
-    Raises InputError if an identity is null or occurs twice in a frame.
+    `joints` are those that are evaluated, PoseTrack's or those that occur without it. Raises InputError if an identity
+    is null or occurs twice in a frame.
     """
-    keypoints = number_keypoints(aligned, identity, _joints_of(aligned))
+    keypoints = number_keypoints(aligned, identity, list(_joints_of(aligned) if joints is None else joints))
     parts = keypoint_hota_parts(keypoints, similar)
     near = similar.take(np.flatnonzero(similar.measure <= HEAD_SIZES))
     evaluated = _evaluated_images(keypoints)

@@ -32,6 +32,7 @@ from ..tables import (
     selections,
     side_columns,
 )
+from .conditions import OF_FRAMES, OF_TRUTH
 from .metrics.hota import HOTA_COUNTS
 from .metrics.keypoint_hota import keypoint_hota_totals
 from .on_request import OF_SEQUENCES, sums_among, with_requested
@@ -128,13 +129,28 @@ def sums_of_poses(table: pd.DataFrame, columns: Mapping[str, Any]) -> Sums:
 
 
 def columns_by(table: pd.DataFrame, by: By | None, metrics: MetricSet) -> dict[str, Any]:
-    """The columns of `by`, which are attributes of sequences; raises InputError where there is no such column."""
-    return selections.by_columns(table[_attributes(table)], by, [*metrics.entries, "n_sequences"], CALLED)
+    """The columns of `by`, which are conditions or attributes of sequences.
+
+    Raises InputError where there is no such column, or where conditions are left out: their slices share predictions,
+    so they do not add up.
+    """
+    columns = selections.by_columns(table[_attributes(table)], by, [*metrics.entries, "n_sequences"], CALLED)
+    slices = slice_columns(table)
+    if not columns.keys() >= {*slices}:
+        why = f"its rows are by {' and '.join(slices)}, and such slices share predictions, so they do not add up"
+        raise InputError(f"by: {why}; name {'it' if len(slices) == 1 else 'all of them'} in by")
+    return columns
 
 
 def _attributes(table: pd.DataFrame) -> list[str]:
-    """The columns of the table `sums` that rows may be grouped by: its key and the attributes of sequences."""
-    return [name for name in map(str, table) if name in KEYS or name.startswith(schema.PREFIXES["sequences"])]
+    """The columns of the table `sums` that rows may be grouped by: its key, conditions, and attributes of sequences."""
+    of_sequences = [name for name in map(str, table) if name.startswith(schema.PREFIXES["sequences"])]
+    return [*(name for name in KEYS if name in table), *slice_columns(table), *of_sequences]
+
+
+def slice_columns(table: pd.DataFrame) -> list[str]:
+    """The columns of the table `sums` that are conditions of truths or frames; those of sequences are attributes."""
+    return [name for name in map(str, table) if name.startswith((OF_TRUTH, OF_FRAMES))]
 
 
 def _grouped(
@@ -157,9 +173,9 @@ def _grouped(
     n_groups, sums = len(labels), sequence_sums.row_at(sums, rows)
     totals = {name: sequence_sums.total_rows(values, of_row, n_groups) for name, values in sums.items()}
     names = table["sequence"].take(rows)
-    # A class also has rows of the sequences in which neither side has it; those are not among the group's sequences.
-    by_class = "category" in table and columns
-    counting = np.flatnonzero(metrics.counted(sums) > 0) if by_class else np.arange(len(rows))
+    # A slice also has rows of the sequences in which neither side has it; those are not among the group's sequences.
+    in_slices = columns and ("category" in table or slice_columns(table))
+    counting = np.flatnonzero(metrics.counted(sums) > 0) if in_slices else np.arange(len(rows))
     [sequence], span = arrays.ordinals([names])
     row, first_row = arrays.grouped(arrays.pack([of_row[counting], sequence[counting]], [n_groups, span]))
     first_row = counting[first_row]
@@ -197,6 +213,7 @@ def whole_tracks(table: pd.DataFrame, name: str) -> pd.DataFrame:
     Raises InputError, which calls the table `name`, if a sequence is there in several pieces, or only in part.
     """
     _check_whole(table, name)
+    _check_slices(table, name)
     if "category" not in table:
         return table.take(np.argsort(arrays.row_keys(table, ["sequence"]), kind="stable")).reset_index(drop=True)
     of_row, first = arrays.grouped(arrays.row_keys(table, ["category"]))
@@ -211,6 +228,9 @@ def whole_poses(table: pd.DataFrame, name: str) -> pd.DataFrame:
     Raises InputError, which calls the table `name`, if a sequence is there in several pieces, or only in part.
     """
     _check_whole(table, name)
+    if slice_columns(table):
+        how = "evaluate one value by itself, as in pose(..., where={'truth_group': 'runner'}), and combine its sums"
+        raise InputError(f"{name}: are of poses by condition, which may lack joints in some slices; {how}")
     seen = table[sums_columns(HOTA_COUNTS)].to_numpy().any(axis=1) & table["joint"].notna().to_numpy()
     occurring = {*table["joint"][seen]}
     joints = list(JOINTS_OF_POSETRACK) if occurring <= {*JOINTS_OF_POSETRACK} else sorted(occurring)
@@ -233,6 +253,30 @@ def _check_whole(table: pd.DataFrame, name: str) -> None:
         problem = f"and one evaluation of it made {int(table[ROWS_TOGETHER].iloc[row]):,}"
         why = "identities go through a whole sequence, so evaluate it in one piece, and give all its rows once"
         raise InputError(f"{name}: {there}, {problem}; {why}")
+
+
+def _check_slices(table: pd.DataFrame, name: str) -> None:
+    """Raises InputError if a sequence lacks a slice of truths that another has: its false alarms would be missing."""
+    slices = slice_columns(table)
+    if not any(column.startswith(OF_TRUTH) for column in slices):
+        return
+    of_frames = [column for column in slices if not column.startswith(OF_TRUTH)]
+    # A sequence may lack the frames of a slice, and then all slices of these frames.
+    slice_of_row, first = _numbered(table, slices)
+    frames_of_slice, _ = _numbered(table.take(first), of_frames)
+    group, in_group = _numbered(table, ["sequence", *of_frames])
+    expected = np.bincount(frames_of_slice)[frames_of_slice[slice_of_row[in_group]]]
+    lacking = in_group[np.bincount(group) != expected]
+    if len(lacking):
+        sequence = table["sequence"].iloc[lacking[0]]
+        why = "the truth of its part had no such value, and then nothing counted its false alarms there"
+        how = "evaluate the parts by where=, one value at a time, and combine the sums of each"
+        raise InputError(f"{name}: sequence {sequence} has not all slices of {' and '.join(slices)}; {why}; {how}")
+
+
+def _numbered(table: pd.DataFrame, columns: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """The group of each row by these columns, and the first row of each."""
+    return selections.number_groups({name: array_of(table[name]) for name in columns}, len(table))
 
 
 def _completed(
@@ -274,21 +318,23 @@ def evaluated(
     tracks: bool,
     identity: str = "object",
     frames: FrameRule = "truth",
+    by: By | None = None,
     *,
     metrics: Sequence[str] = (),
 ) -> Evaluated:
     """The match table of two checked sides, or with `tracks` what `track` returns, or `pose` of joints.
 
-    With `tracks`, the options are those of tracks, and `identity` is the column that says who is who. `frames` says
-    which frames count, and `metrics` which ones of tracks are computed on request. Raises InputError as these functions
-    do, and if options are given for joints.
+    With `tracks`, the options are those of tracks, `identity` is the column that says who is who, `by` are the
+    conditions, and `metrics` those of tracks that are computed on request. `frames` says which frames count. Raises
+    InputError as these functions do, and if options are given for joints.
     """
     if not tracks:
         return matcher.match(truth, predictions, **options._asdict(), frames=frames)
     if rule_of_sides(truth, predictions, options, tracks).by_head_sizes:
-        return pose(truth, predictions, identity, frames=frames)
+        return pose(truth, predictions, identity, by=by, frames=frames)
     of_rule: dict[str, Any] = {"tau": options.tau, "distance": options.distance, "unit": options.unit}
-    return track(truth, predictions, options.similarity, identity, **of_rule, frames=frames, metrics=metrics)
+    words: dict[str, Any] = {"by": by, "frames": frames, "metrics": metrics}
+    return track(truth, predictions, options.similarity, identity, **of_rule, **words)
 
 
 def rule_of_sides(truth: Annotations, predictions: Annotations, options: MatchOptions, tracks: bool) -> Rule:

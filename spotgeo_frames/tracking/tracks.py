@@ -17,9 +17,9 @@ Metrics iterate over the similar pairs several times, chunk by chunk.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -41,8 +41,9 @@ from ..matching import (
 )
 from ..scoring import Evaluable, Sums, official, sequence_sums
 from ..support import InputError, memory, work
-from ..tables import Annotations, SideColumns, Table, as_side_columns, messages, provenance, table_kinds
-from .identities import Tracks, counted_in_tracks, identify
+from ..tables import Annotations, By, SideColumns, Table, as_side_columns, messages, provenance, table_kinds
+from . import conditions
+from .identities import Tracks, identify
 from .metrics.clear import LEAST_SIMILARITY, THRESHOLD, ClearPairs, clear_pairs, clear_parts
 from .metrics.hota import hota_pairs, hota_parts
 from .metrics.identity import identity_parts
@@ -69,7 +70,8 @@ class TrackResult(NamedTuple):
     ----------
     summary
         One row a sequence with the metrics of HOTA, CLEAR and Identity; in the last row, of all, `sequence` is null.
-        With `by="category"`, one row a sequence and class, then one row a class, then two of all classes.
+        With `by="category"`, one row a sequence and class, then one row a class, then two of all classes; by condition,
+        one row a sequence and slice, then one row a slice.
     curve
         One row a sequence (null: all) and `alpha`: HOTA's metrics and OWTA, and `TP`, `FN`, `FP` at this threshold.
     matches
@@ -119,8 +121,10 @@ class TrackResult(NamedTuple):
 
     def _headline(self) -> list[str]:
         from ..support import pandas_tables
+        from ..tables import arrow
 
-        names, null = ["average", *headlines([TRACK_METRICS])], ["sequence", "category"]
+        null = ["sequence", "category"]
+        names = ["average", *conditions.labels_of(arrow.notes_of(self.summary)), *headlines([TRACK_METRICS])]
         return [*pandas_tables.headline(self.summary, names, null=null), *official.lines(self.provenance)]
 
 
@@ -141,7 +145,8 @@ def track(
     tau: float | None = None,
     distance: Measure | None = None,
     unit: str | None = None,
-    by: str | None = None,
+    by: By | None = None,
+    where: Mapping[str, Any] | None = None,
     frames: FrameRule = "truth",
     metrics: str | Iterable[str] | None = None,
 ) -> TrackResult:
@@ -173,8 +178,21 @@ def track(
         that gets two DataFrames as a similarity does, and returns a distance of 0 or more for each pair. It needs a
         `tau`, which is in its unit. `unit` is a word for texts and plots, such as "arcsec".
     by
-        None, or "category": each class is evaluated by itself, as trackeval does, and then the classes are averaged.
-        Both sides need a column `category`. An object whose category changes is an object of each.
+        None, "category", or conditions. "category": each class is evaluated by itself, as trackeval does, and then the
+        classes are averaged. Both sides need a column `category`. An object whose category changes is an object of
+        each.
+
+        Conditions are names of columns as match tables have them: `truth_<column>`, `frame_<column>`,
+        `frame_n_truth`, `frame_n_predicted` or `sequence_<column>`. Give one, a list of them, which are crossed, or a
+        dict from names to a count of quantile bins, to the edges of bins, or to None for the values as they are. For
+        each value of a column of the truth, all other truths are ignored, as distractors in MOTChallenge's kit: they
+        are matched with the rest, from a similarity of 0.5 on, and leave with the predictions that they took.
+        Predictions near no truth count in every slice; the note `near_no_truth` says how many there are. A value of
+        frames or sequences leaves these frames alone. Truths without a value are in no slice.
+    where
+        A dict from such columns to a value, a list of values, or a `pandas.Interval`: this one condition is evaluated,
+        as {"truth_size": "tall"} or {"truth_h": pd.Interval(50, math.inf)}. `by` then divides what is left. A warning
+        says so if nothing meets it.
     frames
         Which frames count. "truth": the rows of the truth's frames table; predictions in any other frame raise an
         InputError. If the truth has no frames table, the frames that occur on either side count, with a warning where
@@ -234,10 +252,16 @@ def track(
     frame once a class. `summarize`, `intervals` and `compare` take `by="category"` of such a result; without it, they
     give what is in the last row.
 
+    With conditions, all tables have their columns, after `sequence`: a row a sequence and slice where there was one
+    row a sequence, then one row a slice for all sequences together (`sequence` null). In `matches` they are called
+    `by_<condition>`, such as `by_truth_size`, and its own columns stay as they are. Slices share predictions, so there
+    is no row of all slices, and `summarize`, `intervals` and `compare` of such a result need all conditions in `by`.
+
     Raises
     ------
     InputError: a column is missing or wrong, only one side has boxes and no `tau` is given, an identity occurs twice in
-        a frame, the sides share no sequence, their frames do not agree, or `by` is anything but "category".
+        a frame, the sides share no sequence, their frames do not agree, `by` names a column that is no condition or has
+        no value, or a family of `metrics` does not fit what is compared.
     ValueError: similarity, tau, distance or unit is out of range or does not fit another argument, or `metrics` has an
         unknown name.
 
@@ -279,18 +303,37 @@ def track(
     3      <NA>      car        NaN  1.00   0
     4      <NA>      NaN      class  0.50   1
     5      <NA>      NaN  detection  0.75   1
+
+    By condition: is the car followed as well by night? The row of all sequences has no sequence.
+
+    >>> lit = truth.assign(light=["day", "day", "night"])
+    >>> by_light = sf.track(lit, predictions, by="truth_light").summary
+    >>> by_light.loc[by_light["sequence"].isna(), ["truth_light", "MOTA", "AssA", "FP"]].round(3)
+      truth_light  MOTA  AssA  FP
+    2         day   1.0   1.0   0
+    3       night   1.0   1.0   0
     """
     options, families = track_options(tau, similarity, distance, unit), families_of(metrics)
     given = as_side_columns(truth, "truth"), as_side_columns(predictions, "predictions")
-    _check_by(by, *given)
-    rule = replace(rule_of_tracks(options, *given, identity), by=by)
+    by_class, wanted = conditions.asked_for(by)
+    _check_class(by_class, *given)
+    rule = replace(rule_of_tracks(options, *given, identity), by=by_class)
     aligned = alignment.align(*given, frames)
     warning = left_out.left_out(aligned, rule)
-    aligned = counted_in_tracks(aligned, rule)
+    slices = conditions.sliced(aligned, rule, wanted, where)
+    parts = [_tables(part.aligned, rule, families) for part in slices.slices]
+    for text in filter(None, (warning, slices.warning)):
+        warnings.warn(text, stacklevel=table_kinds.CALLER)
+    tables = parts[0] if slices.is_whole else TrackResult(*conditions.joined(parts, TrackResult._fields, slices))
+    for table in tables:
+        table.attrs = {**rule.notes, **slices.slices[0].aligned.notes, **slices.notes}
+    return tables
+
+
+def _tables(aligned: Aligned, rule: Rule, families: Sequence[str]) -> TrackResult:
+    """The tables of two aligned sides that count, without notes."""
     tracks, found, sums = evaluate_tracks(aligned, rule, families)
-    if warning is not None:
-        warnings.warn(warning, stacklevel=table_kinds.CALLER)
-    tables = TrackResult(
+    return TrackResult(
         track_summary(sums),
         track_curve(sums),
         track_matches(aligned, tracks, found, rule),
@@ -298,18 +341,12 @@ def track(
         predicted_objects(tracks, found),
         sums_table(tracks.aligned, sums.labels, sums.values),
     )
-    for table in tables:
-        table.attrs = {**rule.notes, **aligned.notes}
-    return tables
 
 
-def _check_by(by: str | None, truth: SideColumns, predictions: SideColumns) -> None:
-    """Raises InputError unless `by` is None, or "category" and both sides have that column."""
+def _check_class(by: str | None, truth: SideColumns, predictions: SideColumns) -> None:
+    """Raises InputError unless `by` is None, or both sides have that column."""
     if by is None:
         return
-    if by != "category":
-        how = "summarize(result, by=...) takes attributes of sequences, summarize(result.matches, by=...) any column"
-        raise InputError(f"by: is {by!r}; tracks can only be evaluated by 'category'; {how}")
     why = "by='category' needs it on both sides; without by, all objects are evaluated together"
     problems = [
         messages.missing(provenance.source(side.objects, name), by, side.objects.columns, why)

@@ -258,10 +258,10 @@ def test_no_objects() -> None:
 
 
 def test_what_by_cannot_be() -> None:
-    with refused(("by: is 'sequence_road'", "'category'", "summarize(result, by=...)")):
+    with refused(("by", "no column sequence_road", "truth_category")):
         sf.track(TRUTH, PREDICTIONS, by="sequence_road")
-    with refused(("by: is ['category']",)):
-        sf.track(TRUTH, PREDICTIONS, by=["category"])  # type: ignore[arg-type]
+    with refused(("by", "category evaluates each class alone", "truth_category")):
+        sf.track(TRUTH, PREDICTIONS, by=["category", "truth_x"])
     bare = PREDICTIONS.drop(columns="category")
     with refused(("predictions: column category is missing", "without by")):
         sf.track(TRUTH, bare, by="category")

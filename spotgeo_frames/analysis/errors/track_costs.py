@@ -12,7 +12,7 @@ from ...geometries import Measure, centres, geometry_of
 from ...matching import MatchOptions, Rule, noted_rule, options_of_matches, similarity_rule, track_options
 from ...support import InputError, pandas_tables, work
 from ...tables import Annotations, MatchSides, arrow, checks, schema, sides_of
-from ...tracking import THRESHOLD, PoseResult, TrackResult, pose, track
+from ...tracking import THRESHOLD, PoseResult, TrackResult, conditions, pose, track
 from .error_kinds import KINDS, kinds_of_errors, possible_kinds
 from .track_repairs import (
     Mended,
@@ -49,6 +49,10 @@ def track_costs(
     distance: Measure | None,
 ) -> pd.DataFrame:
     """The costs of each kind of error of what `track` or `pose` returned; raises as `error_costs` does."""
+    sliced = conditions.labels_of(arrow.notes_of(x.summary))
+    if sliced:
+        how = f"evaluate one value by itself, as in track(..., where={{{sliced[0]!r}: value}})"
+        raise InputError(f"error_costs: x: is by {' and '.join(sliced)}, and its slices share predictions; {how}")
     table = checks.check_matches(x.matches)
     rule = _rule(table, tau, similarity, distance)
     rows = track_rows(table, identity)

@@ -111,10 +111,19 @@ def described(given: Any) -> str:
     return f"{given!r}, of type {kind}" if isinstance(given, str | int | float) else f"of type {kind}"
 
 
-def intervals_to_draw(intervals: Table, metric: str | None, who: Who) -> Estimates:
-    """The rows of a metric in the table that `intervals` returned; those of its first metric without one."""
-    columns = ["metric", "estimate", "low", "high"]
-    table = table_to_draw(intervals, "intervals", columns, "the table that intervals() returned", who=who)
+def intervals_to_draw(intervals: Table | Mapping[str, Table], metric: str | None, who: Who) -> Estimates:
+    """The rows of a metric in the table that `intervals` returned, or in those of several submissions by their names.
+
+    Those of its first metric without one.
+    """
+    columns, needed = ["metric", "estimate", "low", "high"], "the table that intervals() returned"
+    if isinstance(intervals, Mapping) and not isinstance(intervals, pd.DataFrame):
+        if not intervals:
+            raise InputError(f"{who}: intervals: there are no submissions; give {needed} of one or more")
+        named = {str(name): table_to_draw(of, str(name), columns, needed, who=who) for name, of in intervals.items()}
+        table = together(named)
+    else:
+        table = table_to_draw(intervals, "intervals", columns, needed, who=who)
     metric = _metric_to_draw(table, metric)
     rows = table[table["metric"] == metric]
     by = list(table.columns[: list(table.columns).index("metric")])
@@ -186,11 +195,19 @@ def _metric_to_draw(table: pd.DataFrame, metric: str | None) -> str:
 
 
 def hota_to_draw(curve: Table, who: Who) -> pd.DataFrame:
-    """The combined rows of the table `curve` that `track` or `pose` returned: of all sequences, joints and classes."""
+    """The combined rows of the table `curve` that `track` or `pose` returned: of all sequences, joints and classes.
+
+    Slices by condition are called submissions, since they have a line each, too.
+    """
     needed = "the curve that track() or pose() returned"
     table = table_to_draw(curve, "curve", ["sequence", "alpha", *HOTA_PARTS], needed, "curve", who)
     rows = table[table["sequence"].isna()]
     rows = rows[rows["joint"].isna()] if "joint" in rows else rows
+    conditions = [name for name in map(str, rows) if name.startswith((*schema.PREFIXES.values(),))]
+    if conditions:
+        by = [name for name in ("submission", *conditions) if name in rows]
+        names = slice_names(rows, by)
+        rows = rows.assign(submission=pd.Categorical(names, categories=list(dict.fromkeys(names))))
     key = [name for name in ("submission", "alpha") if name in rows]
     return rows.drop_duplicates(key, keep="last")  # combined rows of classes come before that of all
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations  # matplotlib is an extra, so its types cannot be looked up when plots are imported
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,15 +35,15 @@ MOST_WRITTEN = 20
 BACKGROUND = "background"
 
 
-def metric_by_slice(intervals: Table, ax: Axes | None = None, metric: str | None = None) -> Axes:
+def metric_by_slice(intervals: Table | Mapping[str, Table], ax: Axes | None = None, metric: str | None = None) -> Axes:
     """Draws a metric of each slice as a point, with its confidence interval as a bar.
 
-    Slices of fewer than 20 sequences are paler.
+    Slices of fewer than 20 sequences are paler. Of several submissions, the points of a slice stand below each other.
 
     Parameters
     ----------
     intervals
-        The table that `intervals(matches, by=...)` returned.
+        The table that `intervals(matches, by=...)` returned, or a dict from the names of submissions to such tables.
     ax
         The Axes to draw into; a new figure without it.
     metric
@@ -69,7 +70,12 @@ def metric_by_slice(intervals: Table, ax: Axes | None = None, metric: str | None
     ax = parts.axes_or_new(ax)
     if not len(rows):
         return parts.nothing_to_draw(ax, f"no rows of {metric}")
-    _points_with_bars(ax, [*map(parts.plain, drawn_tables.slice_names(rows, by))], rows, rests_on_few(rows))
+    by = [name for name in by if name != "submission"]
+    names = [*map(parts.plain, drawn_tables.slice_names(rows, by))]
+    if "submission" in rows:
+        _submissions_with_bars(ax, names, rows)
+    else:
+        _points_with_bars(ax, names, rows, rests_on_few(rows))
     ax.set(
         xlabel=parts.axis_label(metric, rows.attrs.get("unit")),
         ylabel=", ".join(map(parts.plain, by)),
@@ -229,7 +235,8 @@ def hota_curve(curve: Table, ax: Axes | None = None) -> Axes:
 
     Returns
     -------
-    The Axes, with one line for each metric; its label has the mean over alpha.
+    The Axes, with one line for each metric; its label has the mean over alpha. Where the table has slices by condition,
+    or a column `submission`, there is one line of HOTA for each.
 
     Raises
     ------
@@ -244,10 +251,16 @@ def hota_curve(curve: Table, ax: Axes | None = None) -> Axes:
     """
     rows = drawn_tables.hota_to_draw(curve, "plots")
     ax = parts.axes_or_new(ax)
-    for name, (style, marker, color) in zip(drawn_tables.HOTA_PARTS, parts.LINES, strict=True):
-        named = f"{name}, mean {rows[name].mean():.2f}"
-        ax.plot(rows["alpha"], rows[name], style, marker=marker, markersize=4, color=color, label=named)
-    ax.set(xlabel="alpha: least similarity of a match", ylabel="share", ylim=(0, 1.02), title="HOTA by threshold")
+    lines = [(name, rows, name) for name in drawn_tables.HOTA_PARTS]
+    if "submission" in rows:
+        of = drawn_tables.names_of_rows(rows, "plots")
+        lines = [(name, rows[of == name], "HOTA") for name in dict.fromkeys(of)]
+    for position, (name, of_line, metric) in enumerate(lines):
+        style, marker, color = parts.LINES[position % len(parts.LINES)]
+        named = parts.plain(f"{name}, mean {of_line[metric].mean():.2f}")
+        ax.plot(of_line["alpha"], of_line[metric], style, marker=marker, markersize=4, color=color, label=named)
+    share = "HOTA" if "submission" in rows else "share"
+    ax.set(xlabel="alpha: least similarity of a match", ylabel=share, ylim=(0, 1.02), title="HOTA by threshold")
     parts.legend_beside(ax)
     return ax
 
@@ -267,6 +280,28 @@ def _points_with_bars(ax: Axes, names: list[str], rows: pd.DataFrame, few: np.nd
     ax.grid(axis="x", color="0.9")
     ax.set_axisbelow(True)
     ax.margins(y=0.5 / max(len(names), 1))
+
+
+def _submissions_with_bars(ax: Axes, names: list[str], rows: pd.DataFrame) -> None:
+    """Draws estimates with their intervals, one colour and marker a submission, those of a slice close together."""
+    slices, of = list(dict.fromkeys(names)), drawn_tables.names_of_rows(rows, "plots")
+    submissions = list(dict.fromkeys(of))
+    place, few = np.array([slices.index(name) for name in names], float), rests_on_few(rows)
+    low, high = rows["low"].fillna(rows["estimate"]), rows["high"].fillna(rows["estimate"])
+    for position, name in enumerate(submissions):
+        _, marker, color = parts.LINES[position % len(parts.LINES)]
+        shift = 0.5 * ((position + 0.5) / len(submissions) - 0.5)
+        own = (of == name).to_numpy()
+        for shown, alpha, text in ((own & ~few, 1.0, parts.plain(name)), (own & few, 0.45, f"{name}, {OF_FEW}")):
+            if shown.any():
+                ax.hlines(place[shown] + shift, low[shown], high[shown], color=color, linewidth=2, alpha=alpha)
+                style: dict[str, Any] = {"color": color, "markeredgecolor": "white", "markersize": 8, "alpha": alpha}
+                ax.plot(rows["estimate"][shown], place[shown] + shift, marker, label=parts.plain(text), **style)
+    parts.legend_beside(ax)
+    ax.set_yticks(np.arange(len(slices)), slices)
+    ax.grid(axis="x", color="0.9")
+    ax.set_axisbelow(True)
+    ax.margins(y=0.5 / max(len(slices), 1))
 
 
 def detection_limit(found: DetectionLimit, ax: Axes | None = None) -> Axes:

@@ -28,11 +28,17 @@ from ...scoring import (
 )
 from ...support import InputError, SliceError, work
 from ...tables import Annotations, By, CheckedBins, match_columns, selections
-from ...tracking import Evaluated, PoseResult, TrackResult, evaluated, matches_of
+from ...tracking import Evaluated, PoseResult, TrackResult, conditions, evaluated, matches_of
 from ..drawing import drawn_tables, wording
 
 # How often a report swaps and draws sequences, and the confidence of its intervals.
 RESAMPLES, CONFIDENCE = 10_000, 0.95
+
+# The slicing of tracks that every page has, which is not evaluated anew.
+EVERY_PAGE: dict[str, CheckedBins] = {"frame_n_truth": None}
+
+# The most slices of tracks that a page shows.
+MOST_CONDITIONS = 40
 
 # The rows of intervals and pairs with numbers of all sequences together, and with means over sequences.
 COMBINED, MACRO = "combined", "macro"
@@ -61,6 +67,9 @@ class Evaluation(NamedTuple):
         The match tables of all submissions, concatenated, with the `kind` of each error.
     cuts
         For each slicing, by its columns, the columns to slice the match table of each submission by.
+    by_condition
+        Of tracks and poses, what each submission was evaluated to with all other truths as distractors, for each
+        slicing that was asked for whose columns are conditions.
     summary, intervals
         The metrics of each submission, and the headline metrics with confidence intervals, those of average precision
         or tracks first. No table has columns or rows of metrics that are not defined for the rule. With these metrics
@@ -82,6 +91,7 @@ class Evaluation(NamedTuple):
     precisions: Mapping[str, AveragePrecision]
     matches: pd.DataFrame
     cuts: Mapping[tuple[str, ...], Mapping[str, list[pd.Series]]]
+    by_condition: Mapping[tuple[str, ...], Mapping[str, TrackResult | PoseResult]]
     summary: pd.DataFrame
     intervals: pd.DataFrame
     compared: Comparison | None
@@ -143,6 +153,7 @@ def evaluate(
     if empty:
         raise InputError(f"report: {empty[0]}: there is neither a frame nor an object to report on")
     cuts = _cuts(matched, by)
+    by_condition = _by_condition(truth, submissions, by, cuts, options, said) if tracks else {}
     precisions = {} if tracks else _precisions(truth, submissions, matched, options, rule, said)
     own, lacking = _own_metrics(matched)
     said |= {lacking: {*matched}} if lacking else {}
@@ -177,6 +188,7 @@ def evaluate(
         precisions={name: precisions[name] for name in names if name in precisions},
         matches=matches,
         cuts=cuts,
+        by_condition={columns: {name: of[name] for name in names} for columns, of in by_condition.items()},
         summary=_with_estimates(summary, headline, of_results),
         intervals=headline,
         compared=compared,
@@ -323,6 +335,35 @@ def _cuts(
                 selections.check_column(next(iter(matched.values())), column)
         cuts[tuple(columns)] = selections.binned_together(having, columns)
     return cuts
+
+
+def _by_condition(
+    truth: Annotations,
+    submissions: Mapping[str, Annotations],
+    by: Sequence[Mapping[str, CheckedBins]],
+    cuts: Mapping[tuple[str, ...], Mapping[str, list[pd.Series]]],
+    options: MatchOptions,
+    said: Said,
+) -> dict[tuple[str, ...], dict[str, TrackResult | PoseResult]]:
+    """What each submission is evaluated to by condition, for the slicings whose columns are conditions.
+
+    That of every page, and those of more slices than a page can show, are left out.
+    """
+    answer = dict[tuple[str, ...], dict[str, TrackResult | PoseResult]]()
+    for columns in by:
+        if not conditions.may_be(columns) or columns == EVERY_PAGE:
+            continue
+        values = pd.concat(next(iter(cuts[tuple(columns)].values())), axis=1).dropna().drop_duplicates()
+        if not 0 < len(values) <= MOST_CONDITIONS:
+            continue
+        results = dict[str, TrackResult | PoseResult]()
+        for name, side in work.progress(list(submissions.items()), f"by {' and '.join(columns)}", "submission"):
+            with _noted(said, name):
+                result = evaluated(truth, side, options, tracks=True, by=columns)
+                assert not isinstance(result, pd.DataFrame)  # with tracks=True it never is
+                results[name] = result
+        answer[tuple(columns)] = results
+    return answer
 
 
 def summary_by(matches: pd.DataFrame, by: By, rule: Rule, own: Sequence[str]) -> pd.DataFrame:

@@ -102,6 +102,9 @@ QUERIES = {
 
 TITLE = "# The tables behind a report"
 
+# What the names of tables of tracks by condition begin with.
+OF_TRACKS = "tracks_"
+
 # What a row of each table is; {} is what a section adds.
 TABLES = {
     "suspicions": "Common mistakes that a submission seems to have; no rows where nothing is suspicious.",
@@ -122,6 +125,7 @@ TABLES = {
     "sweep": "The metrics at score thresholds, matched anew at each.",
     "sweep_best": "The best score threshold, and what to expect of it on new sequences, with its interval.",
 }
+OF_CONDITIONS = "The headline metrics of tracks by `{}`, with all other truths as distractors, with intervals."
 OF_SLICES = "The headline metrics by `{}`; null where they are unknown."
 
 # The meanings of columns that belong to no metric; {px} is the unit of distances.
@@ -205,7 +209,7 @@ GEOMETRY = {
 }
 
 # The files that a report may write to its folder of tables, as patterns of names.
-WRITTEN = ("README.md", "by_*.parquet", *(f"{name}.parquet" for name in TABLES))
+WRITTEN = ("README.md", "by_*.parquet", f"{OF_TRACKS}*.parquet", *(f"{name}.parquet" for name in TABLES))
 
 
 def readme_of(tables: Mapping[str, Kept], rule: Rule, notes: Mapping[str, str]) -> str:
@@ -276,10 +280,15 @@ def kept(tables: Mapping[str, pd.DataFrame], added: str = "") -> dict[str, Kept]
     return {name: Kept(table, TABLES[name].format(added)) for name, table in tables.items()}
 
 
-def kept_slices(by_slice: Mapping[tuple[str, ...], pd.DataFrame]) -> dict[str, Kept]:
+def kept_slices(
+    by_slice: Mapping[tuple[str, ...], pd.DataFrame], meaning: str = OF_SLICES, prefix: str = ""
+) -> dict[str, Kept]:
     """Summaries by slices for the folder, by the names of their files; they come by the columns that make slices."""
     named = zip(by_slice, slice_files(by_slice).items(), strict=True)
-    return {name: Kept(table, OF_SLICES.format(in_markdown("*".join(columns)))) for columns, (name, table) in named}
+    return {
+        f"{prefix}{name}": Kept(table, meaning.format(in_markdown("*".join(columns))))
+        for columns, (name, table) in named
+    }
 
 
 def earlier_tables(folder: Path) -> list[str]:

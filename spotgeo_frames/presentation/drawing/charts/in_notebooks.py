@@ -188,7 +188,7 @@ def error_costs(costs: Table) -> Any:
     return shown(of_tables.error_costs(*of_submissions(table), metric), f"no gain in {title(metric)} is known")
 
 
-def metric_by_slice(intervals: Table, metric: str | None) -> Any:
+def metric_by_slice(intervals: Table | Mapping[str, Table], metric: str | None) -> Any:
     """The chart of a metric in the table that `intervals` returned."""
     rows, by, metric = drawn_tables.intervals_to_draw(intervals, metric, "charts")
     by = [name for name in by if name != "submission"]

@@ -8,12 +8,13 @@ SECTIONS; what a row of its tables is stands in TABLES of folder.py.
 from ..evaluation import Evaluation
 from ..html.blocks import Section
 from .breakdown import errors, identities, slices
+from .by_condition import by_condition
 from .curves import hota, places, precision, thresholds
 from .headline import changed, comparison, numbers, suspicions
 from .shown_frames import frames
 
 SECTIONS = [
-    *(suspicions, numbers, comparison, changed, precision, hota),
+    *(suspicions, numbers, comparison, changed, precision, hota, by_condition),
     *(errors, identities, places, thresholds, slices, frames),
 ]
 

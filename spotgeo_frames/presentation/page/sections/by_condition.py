@@ -1,0 +1,57 @@
+"""The section of tracks and poses by condition: how good each submission is where all other truths are distractors."""
+
+import pandas as pd
+
+from ....analysis.certainty import interval_table
+from ....scoring import OF_FEW, rests_on_few
+from ....tracking import conditions
+from ...drawing import drawn_tables, wording
+from ...drawing.charts import of_tables
+from ..evaluation import COMBINED, CONFIDENCE, Evaluation, Ranked, rows_of
+from ..folder import OF_CONDITIONS, OF_TRACKS, kept_slices
+from ..html.blocks import Block, Figure, Section, Text, having, table_of
+
+ABOUT = (
+    "Each slice is evaluated by itself. In the slice of a value of truths, all other truths are distractors: they are "
+    "matched with the rest, and leave with the predictions that they took, as MOTChallenge's kit has it."
+)
+SHARED = "In every slice of truths, there are the same predictions that no truth took: {counts}."
+SHOWN = ["HOTA", "DetA", "AssA", "MOTA", "mota", "IDF1", "n_sequences"]
+
+
+def by_condition(evaluation: Evaluation) -> Section | None:
+    """Makes the section of the metrics of tracks by condition; None where no column that was asked for is one."""
+    if not evaluation.by_condition:
+        return None
+    blocks, tables = list[Block]([Text(ABOUT, "note")]), dict[tuple[str, ...], pd.DataFrame]()
+    counts = dict[str, int]()
+    for columns, results in evaluation.by_condition.items():
+        intervals = {name: _intervals(result, columns) for name, result in results.items()}
+        table = tables[columns] = drawn_tables.together(intervals)
+        rows = table[table["metric"] == "HOTA"]
+        slices = drawn_tables.slice_names(rows, columns)
+        name = "*".join(columns)
+        if rows["estimate"].notna().any():
+            drawing = of_tables.estimates_by_slice(rows, evaluation.names, slices, ", ".join(columns), "HOTA")
+            note = f"hollow: {OF_FEW}" if rests_on_few(rows).any() else ""
+            blocks.append(Figure(f"tracks-{len(tables)}", f"HOTA by {name}{',' if note else ''}", drawing, note))
+        wide = table.pivot_table("estimate", ["submission", *columns], "metric", observed=True, dropna=False)
+        wide = wide[wide.notna().any(axis=1)].reset_index()
+        shown = having(wide, [*evaluation.whose, *columns, *SHOWN])
+        blocks.append(table_of(f"tracks-by-{len(tables)}", f"Tracks by {name}", shown, ["submission"]))
+        found = {of: result.summary.attrs.get(conditions.NEAR_NO_TRUTH) for of, result in results.items()}
+        counts |= {of: count for of, count in found.items() if count is not None}
+    if counts:
+        told = ", ".join(f"{count:,} of {of}" if len(counts) > 1 else f"{count:,}" for of, count in counts.items())
+        blocks.insert(1, Text(SHARED.format(counts=told), "note"))
+    return Section(
+        "conditions", "Tracks by condition", "Conditions", blocks, kept_slices(tables, OF_CONDITIONS, OF_TRACKS)
+    )
+
+
+def _intervals(result: Ranked, columns: tuple[str, ...]) -> pd.DataFrame:
+    """The combined headline metrics of each slice with their intervals."""
+    metrics = [name for name in wording.RESULT_HEADLINE if name in result.summary]
+    metrics = list(dict.fromkeys([*metrics, *(name for name in SHOWN if name in result.summary)]))
+    table, _ = interval_table(result, [*columns], metrics, confidence=CONFIDENCE)
+    return rows_of(table, COMBINED)
