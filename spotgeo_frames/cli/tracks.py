@@ -219,9 +219,7 @@ def _saved(
     sequences = [str(name) for name in result.summary["sequence"].tolist()[:-1]]
     given = side_columns(known), side_columns(found)
     rule = rule_of_tracks(how.options, *given, identity)
-    sliced = ({}, None)
-    if slices:
-        sliced = _by_slice(alignment.align(*given, how.frames), rule, slices, how.on_request)
+    sliced = _by_slice(alignment.align(*given, how.frames), rule, slices, how.on_request) if slices else ({}, None)
     answer = Found(sequences, columns_of(result.summary), result.summary.attrs, *sliced)
     read = {"truth": known.objects, "tracker": found.objects}
     beside = slice_files({columns: dataframe_of(table) for columns, table in sliced[0].items()})
