@@ -37,10 +37,13 @@ Span = tuple[Any, Any, int, int]
 
 
 def trackeval_numbers(
-    truth: pd.DataFrame, predictions: pd.DataFrame, similarities: Any, frames: pd.DataFrame
+    truth: pd.DataFrame, predictions: pd.DataFrame, similarities: Any, frames: pd.DataFrame, *, as_it_is: bool = False
 ) -> dict[Any, dict[str, float]]:
-    """ATA, SFDA and IDEucl by sequence, and under None of all combined."""
-    found = _found(truth, predictions, similarities, frames)
+    """ATA, SFDA and IDEucl by sequence, and under None of all combined.
+
+    Where trackeval fails, they are NaN and 0, unless it is asked `as_it_is`.
+    """
+    found = _found(truth, predictions, similarities, frames, as_it_is)
     return {sequence: {name: each[of][name] for name, of in OF_TRACKEVAL.items()} for sequence, each in found.items()}
 
 
@@ -60,7 +63,9 @@ def trackeval_averages(
     return answer
 
 
-def _found(truth: pd.DataFrame, predictions: pd.DataFrame, similarities: Any, frames: pd.DataFrame) -> dict[Any, Any]:
+def _found(
+    truth: pd.DataFrame, predictions: pd.DataFrame, similarities: Any, frames: pd.DataFrame, as_it_is: bool = False
+) -> dict[Any, Any]:
     loaded = official._loaded(truth, predictions, similarities, frames)
     found: dict[Any, Any] = {}
     for sequence, data in loaded.items():
@@ -71,7 +76,7 @@ def _found(truth: pd.DataFrame, predictions: pd.DataFrame, similarities: Any, fr
             else np.zeros((0, 4))
             for frame in sorted(frames["frame"][frames["sequence"] == sequence])
         ]
-        similar = any((matrix >= 0.4).any() for matrix in data["similarity_scores"])
+        similar = as_it_is or any((matrix >= 0.4).any() for matrix in data["similarity_scores"])
         with contextlib.redirect_stdout(io.StringIO()):
             # VACE fails where there is no object.
             found[sequence] = {"VACE": VACE_AND_IDEUCL["VACE"].eval_sequence(data) if _n_objects(data) else NOTHING}

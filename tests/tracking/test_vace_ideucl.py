@@ -102,6 +102,11 @@ SCENES = {
         [(1, 1, 7, 0, 0), (1, 2, 7, 99, 0), (1, 3, 7, 6, 8)],
         (2 / 3, 2 / 3, 10 / 14),
     ),
+    "nothing is similar": (
+        [(1, f, 1, 5 * f, 0) for f in (1, 2)],
+        [(1, f, 1, 50 + 5 * f, 0) for f in (1, 2)],
+        (0, 0, 0),
+    ),
     "nothing moves": ([(1, f, 1, 0, 0) for f in (1, 2)], [(1, f, 1, 0, 0) for f in (1, 2)], (1, 1, 0)),
     "the mean of two sequences": (
         [(s, f, 1, 100 * s * f, 0) for s in (1, 2) for f in (1, 2)],
@@ -116,6 +121,14 @@ def test_scenes(name: str) -> None:
     truth, predictions, wanted = SCENES[name]
     got = sf.track(boxes(truth), boxes(predictions), metrics=ASKED).summary.iloc[-1]
     assert got[NAMES].astype(float).tolist() == pytest.approx(wanted)
+
+
+def test_trackeval_fails_where_nothing_is_similar() -> None:
+    truth, predictions, _ = SCENES["nothing is similar"]
+    frames = pd.DataFrame({"sequence": 1, "frame": [1, 2]})
+    with pytest.raises(ValueError, match="zero-size array"):
+        trackeval_numbers(boxes(truth), boxes(predictions), box_matrix, frames, as_it_is=True)
+    check(boxes(truth), boxes(predictions), frames)
 
 
 def test_a_box_that_grows_goes_half_as_far_as_it_grows() -> None:
