@@ -5,86 +5,29 @@ Nothing that does the work is imported here, so that the help is there at once a
 
 from pathlib import Path
 
-from ..formats import BENCHMARKS
-from .option_kinds import Command, argument, count, flag, given, number, numbers, path, thresholds, word
+from .option_kinds import Command, argument, count, flag, given, numbers, path, thresholds, word
+from .shared_options import (
+    BENCHMARK,
+    BY,
+    BY_HELP,
+    DATASET,
+    EXCLUDE,
+    FILE,
+    FILES,
+    FOLDERS,
+    FRAMES,
+    FRAMES_ADDRESS,
+    JSON,
+    MATCHING,
+    OUT,
+    OUT_ADDRESS,
+    PROTOCOL,
+    RULE,
+    SUBMISSION,
+    TRUTH,
+    TRUTH_ADDRESS,
+)
 from .submissions import submission
-
-_FILE = (
-    "Competition JSON (.json, .gz, .zip), Parquet (file or folder), CSV, or a format that read() knows, such as CVAT"
-)
-_FOLDERS = "or folders of MOTChallenge or PoseTrack, which are evaluated as tracks and as poses"
-_FILES = f"files of any kind that score accepts, {_FOLDERS}"
-_FRAMES = "Parquet or CSV with the columns sequence and frame: lists all frames, also empty ones"
-TRUTH = argument("truth", _FILE, metavar="TRUTH", type=Path)
-SUBMISSION = given("submission", _FILE, "SUBMISSION")
-FRAMES = path("--frames", _FRAMES)
-# These also accept a URI such as s3://bucket/folder, which a Path would damage.
-TRUTH_ADDRESS = argument("truth", _FILE, metavar="TRUTH")
-FRAMES_ADDRESS = word("--frames", _FRAMES)
-_MATCHING = (
-    argument("--tau", "Largest distance of a true positive (px); 10 by default", metavar="<float>", type=number),
-    argument(
-        "--epsilon",
-        "Distance up to which the error is 0 (px), below tau; 3 by default, 0 for a tau of 3 or less",
-        metavar="<float>",
-        type=number,
-    ),
-    argument(
-        "--similarity",
-        "Match by similarity; boxes use iou by default. With iou and oks, JSON is COCO's annotations and results",
-        metavar="iou|oks|point|boundary_iou",
-    ),
-    argument(
-        "--threshold",
-        "Least similarity of a true positive; 0.5 by default",
-        metavar="<float>",
-        type=number,
-    ),
-    argument(
-        "--assignment",
-        "How pairs are chosen: as many as possible (the default), the least sum as in GOSPA and OSPA, or by score",
-        metavar="most|least|score",
-    ),
-    argument(
-        "--power",
-        "The power of distances in the sum of --assignment least, 1 or more; 2 by default",
-        metavar="<float>",
-        type=number,
-    ),
-    flag("--masks", "Read COCO's files for their masks, not boxes"),
-    flag("--labelled", "Leave out predictions that lie in no frame of the truth"),
-    word("--columns", "Which column of a table is which, such as frame=image_id,x=xmin; common names are found"),
-    word(
-        "--box-format",
-        "How the columns that --columns names as x, y, w, h are meant: xywh, xyxy or cxcywh",
-        dest="box_format",
-    ),
-)
-_BENCHMARK = word(
-    "--benchmark", f"The benchmark whose rules apply to MOTChallenge folders: {', '.join(BENCHMARKS)} [default: MOT17]"
-)
-RULE = (
-    *_MATCHING,
-    flag("--tracks", "Identities count: evaluate as track does, and joints as pose does"),
-    _BENCHMARK,
-)
-PROTOCOL = argument(
-    "--protocol",
-    "Whose rules average precision follows; coco by default",
-    metavar="coco|voc2007|voc2010|lvis|ultralytics|ultralytics_cut|nuscenes|open_images|kitti",
-)
-_BY = "Slice by a column of the match table: its values, 2 to 1000 quantile bins, or edges (x:0,5,inf); A*B crosses"
-BY = argument("--by", f"{_BY}; may be repeated", metavar="COLUMN[:BINS]", action="append", default=[])
-EXCLUDE = word("--exclude", "Sequences to leave out, such as 5,9-12; a warning names unknown ones", default="")
-JSON = flag("--json", "Print JSON for programs", dest="as_json")
-_OUT = "Folder for the tables behind the numbers, as Parquet, and for the JSON"
-OUT = path("--out", _OUT)
-# Folders on any file system; a Path would damage a URI such as s3://bucket/folder.
-OUT_ADDRESS = word("--out", _OUT)
-DATASET = (
-    flag("--dataset", "Evaluate Parquet of any size in parts, on all cores; rows may be in any order"),
-    argument("--scheduler", "Evaluate a --dataset on the Dask cluster at this address", metavar="ADDRESS"),
-)
 
 VALIDATE = Command(
     "findings",
@@ -105,7 +48,7 @@ SCORE = Command(
         TRUTH_ADDRESS,
         SUBMISSION,
         BY,
-        *_MATCHING,
+        *MATCHING,
         EXCLUDE,
         FRAMES_ADDRESS,
         JSON,
@@ -131,11 +74,11 @@ COMPARE = Command(
     "Compares submissions: which is better, by how much, and whether the difference is more than chance.",
     (
         TRUTH,
-        given("submissions", f"Two or more {_FILES}", "SUBMISSION SUBMISSION...", nargs="+"),
+        given("submissions", f"Two or more {FILES}", "SUBMISSION SUBMISSION...", nargs="+"),
         *RULE,
         word("--metrics", "The metrics to compare, such as f1,recall or AP,AP50"),
         PROTOCOL,
-        argument("--by", f"{_BY}; of tracks and poses by condition, as track has it", metavar="COLUMN[:BINS]"),
+        argument("--by", f"{BY_HELP}; of tracks and poses by condition, as track has it", metavar="COLUMN[:BINS]"),
         EXCLUDE,
         JSON,
         OUT,
@@ -148,8 +91,8 @@ GATE = Command(
     "gate",
     "Checks a submission against limits and a baseline; the exit status is 3 where a check is not passed.",
     (
-        argument("truth", f"{_FILE}, {_FOLDERS}", metavar="TRUTH", type=Path),
-        given("submission", f"{_FILE}, {_FOLDERS}", "SUBMISSION"),
+        argument("truth", f"{FILE}, {FOLDERS}", metavar="TRUTH", type=Path),
+        given("submission", f"{FILE}, {FOLDERS}", "SUBMISSION"),
         argument("--baseline", "The submission that --margin compares with", metavar="SUBMISSION", type=submission),
         argument(
             "--min", "The least value of a metric, such as f1=0.9 or AP=0.4; may be repeated", dest="least", **_CHECK
@@ -175,7 +118,7 @@ REPORT = Command(
     "Writes an HTML page to send to people: metrics, suspected mistakes, kinds of error, slices, and the frames.",
     (
         TRUTH,
-        given("submissions", f"One or more {_FILES}", "SUBMISSION...", nargs="+"),
+        given("submissions", f"One or more {FILES}", "SUBMISSION...", nargs="+"),
         path("--out", "The page to write, such as report.html", required=True),
         BY,
         *RULE,
@@ -276,9 +219,9 @@ TRACK = Command(
             metavar="TRUTH",
         ),
         given("tracker", "The tracker's folder of SEQUENCE.txt, a .zip of one, or its file", "TRACKER"),
-        *_MATCHING,
+        *MATCHING,
         argument("--tracks", "Identities count; they always do here", action="store_true", default=True),
-        _BENCHMARK,
+        BENCHMARK,
         word(
             "--identity",
             "The column that names an object through its sequence [default: %(default)s]",

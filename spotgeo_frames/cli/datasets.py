@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -38,22 +39,24 @@ def score_datasets(
 
 
 def track_datasets(
-    truth: str, tracker: str, how: How, identity: str, out: str | None, scheduler: str | None
-) -> pd.DataFrame:
-    """Evaluates the tracks of datasets of any size, here or on a cluster; returns the summary."""
+    truth: str,
+    tracker: str,
+    how: How,
+    identity: str,
+    slices: Sequence[Mapping[str, CheckedBins]],
+    out: str | None,
+    scheduler: str | None,
+) -> tuple[pd.DataFrame, dict[tuple[str, ...], pd.DataFrame]]:
+    """Evaluates the tracks of datasets of any size, here or on a cluster; returns the summary, and one a slicing."""
     client, options = None if scheduler is None else connected(scheduler), how.options
-    frames = "labelled" if how.frames == "labelled" else None
-    return track_dataset(
-        truth,
-        tracker,
-        out,
-        client,
-        similarity=options.similarity,
-        identity=identity,
-        tau=options.tau,
-        frames=frames,
-        metrics=how.on_request,
-    )
+    given: dict[str, Any] = {"similarity": options.similarity, "identity": identity, "tau": options.tau}
+    given |= {"frames": "labelled" if how.frames == "labelled" else None, "metrics": how.on_request}
+    summary = track_dataset(truth, tracker, out, client, **given)
+    with warnings.catch_warnings():  # the summary has given them
+        warnings.simplefilter("ignore")
+        return summary, {
+            (*columns,): track_dataset(truth, tracker, None, client, by=columns, **given) for columns in slices
+        }
 
 
 def repartition(dataset: str, out: str, scheduler: str | None) -> Answer:

@@ -242,12 +242,14 @@ def _track_columns(summary: pd.DataFrame) -> pd.DataFrame:
     return shown
 
 
-def pose_text(combined: pd.DataFrame) -> str:
-    """Formats the metrics of joints as aligned text, in percent."""
+def pose_text(combined: pd.DataFrame, *, with_notes: bool = True) -> str:
+    """Formats the metrics of joints as aligned text, in percent; with notes on what they mean, if these are wanted."""
     names = ["HOTA", "DetA", "AssA", "LocA"]
     columns = combined[names].mul(100).join(combined[["mota", "motp", "pre", "rec", "ap"]])
     shown = columns.map(lambda value: number_text(value, ".2f")).join(combined["switches"])
     shown.insert(0, "", combined["joint"].fillna("total"))
+    if not with_notes:
+        return shown.to_string(index=False)
     return f"""{shown.to_string(index=False)}
 
 in percent, but switches is a count; HOTA, DetA, AssA and LocA: by keypoint HOTA, means over alpha; LocA is 100 where

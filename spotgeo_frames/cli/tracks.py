@@ -33,6 +33,8 @@ from .text import pose_text, rule_text, track_slices_text, track_text
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ..tracking import PoseResult
+
 # The joints of PoseTrack by the names of its two evaluation kits, in the order of each kit.
 HOTA_JOINTS = dict(
     zip(
@@ -96,13 +98,11 @@ def track(
     check_scheduler(scheduler, dataset)
     how = _with_metrics(how, metrics)
     slices = slices_of(by)
-    if dataset and slices:
-        raise WrongUsage("--by: does not go with --dataset; track_dataset evaluates the values of a whole dataset")
     if dataset:
-        return _track_dataset(truth, tracker, how, identity, out, scheduler)
+        return _track_dataset(truth, tracker, how, identity, slices, out, scheduler)
     path, folder = Path(truth), None if out is None else Path(out)
     if how.layout == "posetrack":
-        return pose(path, tracker, folder, slices)
+        return _poses(path, tracker, folder, slices)
     check_out(folder, [path, tracker.path])
     benchmark = how.benchmark or "MOT17" if _is_of_sequences(path, how) else None
     if folder is None:
@@ -113,13 +113,7 @@ def track(
     head = heading(tracker, truth, rules)
 
     def text() -> str:
-        parts = [head, track_text(dataframe_of(found.numbers), found.sequences)]
-        parts += [track_slices_text(dataframe_of(table), columns) for columns, table in found.by_slice.items()]
-        if found.near_no_truth is not None:
-            parts.append(
-                one_line(f"{found.near_no_truth:,} predictions that no truth took count in every slice of truths")
-            )
-        return "\n\n".join(parts)
+        return _text(head, found, track_text(dataframe_of(found.numbers), found.sequences))
 
     return Answer(text, lambda: _answer(found))
 
@@ -138,7 +132,13 @@ def _with_metrics(how: How, metrics: str | None) -> How:
 
 
 def _track_dataset(
-    truth: str, tracker: Submission, how: How, identity: str, out: str | None, scheduler: str | None
+    truth: str,
+    tracker: Submission,
+    how: How,
+    identity: str,
+    slices: Sequence[Slicing],
+    out: str | None,
+    scheduler: str | None,
 ) -> Answer:
     """Scores Parquet of any size; the text has only the numbers of all combined, since sequences may be millions."""
     from ..support import stores
@@ -146,13 +146,24 @@ def _track_dataset(
 
     if how.layout is not None:
         raise WrongUsage(f"--dataset: is for Parquet, and {addresses.shown(truth)} is a folder of files; leave it out")
-    summary = track_datasets(truth, tracker.given, how, identity, out, scheduler)
+    summary, by_slice = track_datasets(truth, tracker.given, how, identity, slices, out, scheduler)
     sequences = [str(name) for name in summary["sequence"].tolist()[:-1]]
-    found = Found(sequences, columns_of(summary), summary.attrs)
+    combined = {columns: columns_of(table[table["sequence"].isna()]) for columns, table in by_slice.items()}
+    near_no_truth = [table.attrs[conditions.NEAR_NO_TRUTH] for table in by_slice.values()]
+    found = Found(sequences, columns_of(summary), summary.attrs, combined, near_no_truth[0] if near_no_truth else None)
     if out is not None:
         stores.write_all(stores.place_of(out).inside("track.json"), f"{_answer(found)}\n".encode())
     head = heading(tracker, truth, rule_text(found.notes))
-    return Answer(lambda: f"{head}\n\n{track_text(summary.iloc[-1:], [])}", lambda: _answer(found))
+    return Answer(lambda: _text(head, found, track_text(summary.iloc[-1:], [])), lambda: _answer(found))
+
+
+def _text(head: str, found: Found, numbers: str) -> str:
+    """The text of an answer: its head, the numbers of sequences and of all, and those of slices."""
+    parts = [head, numbers]
+    parts += [track_slices_text(dataframe_of(table), columns) for columns, table in found.by_slice.items()]
+    if found.near_no_truth is not None:
+        parts.append(one_line(f"{found.near_no_truth:,} predictions that no truth took count in every slice of truths"))
+    return "\n\n".join(parts)
 
 
 def _is_of_sequences(truth: Path, how: How) -> bool:
@@ -248,10 +259,13 @@ def _answer(found: Found) -> str:
     return formatted(answer)
 
 
-def pose(truth: Path, predictions: Submission, out: Path | None, slices: Sequence[Slicing] = ()) -> Answer:
+def pose(truth: Path, predictions: Submission, out: Path | None) -> Answer:
     """Scores the poses of a folder; the answer has the numbers of every joint."""
-    if slices:
-        raise WrongUsage("--by: of a folder of PoseTrack has no answer here; pose(by=...) has")
+    return _poses(truth, predictions, out, ())
+
+
+def _poses(truth: Path, predictions: Submission, out: Path | None, slices: Sequence[Slicing]) -> Answer:
+    """The same, with the numbers of slices by condition."""
     from .. import tracking
     from ..formats import read_posetrack
 
@@ -259,14 +273,38 @@ def pose(truth: Path, predictions: Submission, out: Path | None, slices: Sequenc
     sides = read_posetrack(truth, predictions.path)
     result = tracking.pose(*sides)
     combined = result.summary[result.summary["sequence"].isna()]
+    by_slice = {"*".join(columns): _poses_by_slice(tracking.pose(*sides, by=columns), columns) for columns in slices}
     answer = _of_joints(combined)
-    keep(out, "pose", result, answer, {"truth": sides[0].objects, "predictions": sides[1].objects})
+    if by_slice:
+        answer["by"] = {
+            name: [{"value": value, **_of_joints(rows)} for value, rows in of_slices]
+            for name, of_slices in by_slice.items()
+        }
+    formed = formatted(answer | {"provenance": result.provenance})
+    keep(out, "pose", result, formed, {"truth": sides[0].objects, "predictions": sides[1].objects})
     head = heading(predictions, truth, "all sequences")
-    return Answer(lambda: f"{head}\n\n{pose_text(combined)}", lambda: answer)
+
+    def text() -> str:
+        parts = [f"{head}\n\n{pose_text(combined)}"]
+        for name, of_slices in by_slice.items():
+            parts += [
+                f"{one_line(f'{name} {value}')}\n{pose_text(rows, with_notes=False)}" for value, rows in of_slices
+            ]
+        return "\n\n".join(parts)
+
+    return Answer(text, lambda: formed)
 
 
-def _of_joints(combined: "pd.DataFrame") -> str:
-    """Formats the numbers of all joints as JSON, with joints in the names and the order of each kit."""
+def _poses_by_slice(result: "PoseResult", columns: Slicing) -> "list[tuple[Any, pd.DataFrame]]":
+    """The values of each slice, and its combined rows, one a joint."""
+    combined = bins_as_text(result.summary[result.summary["sequence"].isna()])
+    slices = combined.groupby([*columns], sort=False, observed=True, dropna=False)
+    values = [[plain_value(value) for value in key] for key, _ in slices]
+    return [(value[0] if len(value) == 1 else value, rows) for value, (_, rows) in zip(values, slices, strict=True)]
+
+
+def _of_joints(combined: "pd.DataFrame") -> dict[str, Any]:
+    """The numbers of all joints for JSON, with joints in the names and the order of each kit."""
     import pandas as pd  # folders of tracks need none
 
     from ..tracking import HOTA_NUMBERS, POSEVAL_NUMBERS
@@ -278,4 +316,4 @@ def _of_joints(combined: "pd.DataFrame") -> str:
         rows = of_joint.reindex(pd.Index([*joints.values(), None], dtype=of_joint.index.dtype))
         values = {name: [plain_value(value) for value in rows[name]] for name in metrics}
         answer[kit] = {"joints": [*joints, "total"], **values}
-    return formatted(answer | {"provenance": official.of_poses(combined.attrs)})
+    return answer

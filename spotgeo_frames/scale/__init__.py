@@ -11,6 +11,7 @@ In come Parquet datasets, tables that become such, or evaluations of parts; out 
     its parts         parts             ranges of sequences and frames, and the row groups of each
                       blocks            reads a part, whole frames at a time, as checked sides
                       quantiles         edges of quantile bins of a column
+                      dataset_slices    the conditions that tracks are evaluated by, wherever they occur
                       planning          how rows lie, which parts are read as they lie, and what is sorted first
     their results     folder            the folder of a run
                       results           what parts add up to, and the files of that

@@ -22,13 +22,14 @@ import pandas as pd
 from ..geometries import Measure
 from ..matching import Assignment, FrameRule, Rule, match_options, matcher, track_options, track_rule
 from ..scoring import Sums, registry, slice_file, summary_of
-from ..support import InputError, Storage, stores
+from ..support import InputError, Storage, bins_as_text, stores
 from ..tables import By, CheckedBins, Edges, binning, dataframe_of, selections
-from ..tracking import THRESHOLD, families_of, track_tables
+from ..tracking import THRESHOLD, conditions, families_of, track_tables
 from .blocks import empty_sides
 from .columns import columns_to_read, dataset_rule, geometries, opened
 from .contents import Contents
-from .evaluation import score_block, track_block
+from .dataset_slices import slices_of_dataset
+from .evaluation import score_block, sliced_track_block, track_block
 from .planning import RunOptions
 from .quantiles import bins_of_codes, bins_of_columns, dataset_bin_edges
 from .results import category_texts, noted, warnings_of, write_table
@@ -225,6 +226,7 @@ def track_dataset(
     out: str | Path | None = None,
     client: Any = None,
     *,
+    by: By | None = None,
     similarity: str | Measure | None = None,
     identity: str = "object",
     tau: float | None = None,
@@ -260,6 +262,10 @@ def track_dataset(
     client
         A `dask.distributed.Client`, whose cluster then does the work. Its workers must reach the files by the same
         names.
+    by
+        Conditions: columns of truths as `truth_<column>`, one, a list of them (every combination that occurs is a
+        slice), or a dict from column to how many quantile bins it gets, to the edges of bins, or to None for its values
+        as they are. In the slice of a value, all other truths are distractors, as in `track(by=...)`.
     similarity
         "iou" for boxes; "point" for max(0, 1 - distance / (2 tau)); or a function that gets two DataFrames, whose rows
         k are a truth and a prediction, and returns a similarity from 0 to 1 for each row. By default "iou" if both
@@ -295,9 +301,10 @@ def track_dataset(
     -------
     DataFrame with one row a sequence, then a row of all combined, whose `sequence` is null: the metrics of HOTA, CLEAR
     and Identity, and the counts `n_frames`, `n_truth`, `n_predicted`, `n_truth_objects`, `n_predicted_objects`; then
-    those of `metrics`. Its `attrs` have the rule's notes; `truth_only` and `predictions_only`, the names of up to 1000
-    sequences that only one side has; `n_truth_only` and `n_predictions_only`, how many there are; and `skipped`, texts
-    on the files that were left out.
+    those of `metrics`. With `by`, there is a row for each sequence and slice, then one for each slice, as `track` has
+    them. Its `attrs` have the rule's notes; `truth_only` and `predictions_only`, the names of up to 1000 sequences that
+    only one side has; `n_truth_only` and `n_predictions_only`, how many there are; and `skipped`, texts on the files
+    that were left out.
 
     Raises
     ------
@@ -332,17 +339,25 @@ def track_dataset(
     with opened(truth, predictions, frames, options.similarity, on_error, storage) as contents:
         check_out(run_options.out, contents)
         rule = track_rule(options, *geometries(contents), threshold=THRESHOLD, identity=identity)
-        keep = run_options.out is not None
-        method = partial(track_block, rule=rule, frames=ruling, keep=keep, families=families)
-        columns = columns_to_read(contents, [f"truth_{identity}", f"predicted_{identity}"], rule)
+        keep, excluded = run_options.out is not None, run_options.excluded(contents)
         plan = described(rule, ruling) | {"metrics": families}
-        sources = sources_of(contents, None if keep else columns, () if keep else ("category",))
+        of_block: dict[str, Any] = {"rule": rule, "frames": ruling, "keep": keep, "families": families}
+        method = partial(track_block, **of_block)
+        slices = slices_of_dataset(contents, by, excluded, on_error)
+        of_columns = None if slices is None else slices.columns.items()
+        plan["by"] = of_columns and [[name, binning.plain_bins(of)] for name, of in of_columns]
+        if slices is not None:
+            method = partial(sliced_track_block, labels=slices.labels, edges=slices.edges, **of_block)
+        wanted = [f"truth_{identity}", f"predicted_{identity}", *(slices.columns if slices else ())]
+        columns = columns_to_read(contents, wanted, rule)
+        coded = () if keep or "truth_category" in wanted else ("category",)
+        sources = sources_of(contents, None if keep else columns, coded)
         with run(contents, sources, method, plan, run_options, cut_frames=False) as (result, folder):
-            summary = track_tables.track_summary(result.sums[0])
-            summary.attrs = rule.notes | result.sums[0].attrs
+            summary = track_tables.track_summary(result.sums[0]) if slices is None else slices.summary(result.sums[0])
+            by_slices = {} if slices is None else {"by": conditions.SEPARATOR.join(slices.columns)}
+            summary.attrs = rule.notes | by_slices | result.sums[0].attrs
             summary = noted(summary, result)
-            write_table(summary, "summary", folder, contents)
-        excluded = run_options.excluded(contents)
+            write_table(bins_as_text(summary), "summary", folder, contents)
         texts = [*warnings_of(result, run_options.exclude, ruling), *category_texts(contents, excluded, result)]
     for text in texts:
         warnings.warn(text, stacklevel=2)

@@ -14,16 +14,16 @@ import pandas as pd
 import pyarrow as pa
 
 from ..matching import FrameRule, Pairs, Rule, WithoutCrowds, alignment, compared, crowds, matcher, noted_rule
-from ..scoring import Sums, match_sums
+from ..scoring import Sums, match_sums, sequence_sums
 from ..support import InputError, Output, Place, arrays, check_memory, first_line, memory, work, writing
-from ..tables import Columns, Edges, SideColumns, match_dataframe, schema
-from ..tracking import counted_in_tracks, evaluate_tracks, track_tables
+from ..tables import Columns, Edges, SideColumns, array_of, columns_of, match_dataframe, schema
+from ..tracking import conditions, counted_in_tracks, counted_with_taken, evaluate_tracks, track_tables
 from .blocks import BLOCK_BYTES, BLOCK_ROWS, OutOfOrderError, Source, checked_blocks
 from .contents import CANNOT_SKIP
 from .files import File, Gap, OpenedFiles, RowGroup, check_unchanged, gap_text
 from .folder import RunFolder, written_for
 from .parts import Part
-from .quantiles import bin_codes
+from .quantiles import NO_EDGES, bin_codes
 from .results import MOST_LISTED, Result, add_results, few, write_result
 from .rows import UnreadableError, row_group_batches, rows_within, sequences_of
 
@@ -107,6 +107,37 @@ def track_block(
     tracks, found, sums = evaluate_tracks(aligned, rule, families)
     matches = track_tables.track_matches(aligned, tracks, found, rule) if keep else None
     return matches, [sums], []
+
+
+def sliced_track_block(
+    truth: SideColumns,
+    predictions: SideColumns,
+    _cut: Collection[Any],
+    *,
+    labels: pd.DataFrame,
+    edges: Mapping[str, Edges],
+    rule: Rule,
+    frames: FrameRule,
+    keep: bool,
+    families: Sequence[str],
+) -> tuple[pd.DataFrame | None, list[Sums], list[Sums]]:
+    """The same by condition: the slices are the rows of `labels`, by columns of truths, or by positions of bins."""
+    aligned = alignment.align(truth, predictions, frames, may_be_disjoint=True)
+    taken = counted_with_taken(aligned, rule)
+    known, named = columns_of(labels), taken.aligned.truth.table
+    values = {column: pd.Series(named[column.removeprefix(conditions.OF_TRUTH)], name=column) for column in known}
+    columns = {column: array_of(bin_codes(of, edges.get(column, NO_EDGES))) for column, of in values.items()}
+    tables, sums = [], list[Sums]()
+    each = [known.take(np.array([row])) for row in range(len(known))]
+    for part, row in zip(conditions.slices_of_truths(taken, columns, known), each, strict=True):
+        tracks, found, added = evaluate_tracks(part, rule, families)
+        of_row = {column: row[column].take(np.zeros(len(added.labels), np.int64)) for column in row}
+        notes = {key: note for key, note in added.attrs.items() if not sums or key not in schema.COUNTS_NOTED}
+        notes |= {} if sums else {conditions.NEAR_NO_TRUTH: int((taken.by_truth < 0).sum())}  # of all slices together
+        sums.append(added._replace(labels=added.labels.assign(of_row), attrs=notes))
+        tables += [track_tables.track_matches(part, tracks, found, rule)] if keep else []
+    matches = conditions.joined_slices([[table] for table in tables], ["matches"], each)[0] if keep else None
+    return matches, [sequence_sums.add_sums(sums)], []
 
 
 @memory.keeping_freed_memory()

@@ -24,6 +24,9 @@ from .rows import kept_rows, row_group_batches
 # About how many values the sample has.
 SAMPLE = 1 << 12
 
+# The edges of a column that is in no bins.
+NO_EDGES = np.zeros(0)
+
 # A function that gives the values of a column, in pieces without nulls, from the beginning at each call.
 Values = Callable[[], Iterator[np.ndarray]]
 

@@ -301,10 +301,9 @@ def _checked(table: pd.DataFrame, made: MadeWith, name: str) -> pd.DataFrame:
         of_frames = OF_FRAMES if made.rule.get("assignment") == "least" or "gospa" in table else ()
         expected = [*OF_MATCHES[made.measure], *of_frames, *own, *counts, *(f"{DIFFERS}{column}" for column in made.by)]
     else:
-        expected = [*track_sums.sums_columns(track_sums.POSE_SUMS), ROWS_TOGETHER]
-        if made.of == "tracks":
-            names = [*track_sums.TRACK_SUMS, *made.on_request]
-            expected = [*track_sums.sums_columns(names), ROWS_TOGETHER]
+        names = [*track_sums.TRACK_SUMS, *made.on_request] if made.of == "tracks" else track_sums.POSE_SUMS
+        track_sums.check_sums_columns(table, name, names)
+        expected = [*track_sums.sums_columns(names), ROWS_TOGETHER]
     columns = dict.fromkeys([*made.keys, *made.by, *expected])
     return checks.check_sums(table, name, expected)[[*columns]]
 

@@ -41,7 +41,8 @@ TABLE_COLUMNS = """
 """
 TRACK_METRIC_NAMES = """
     HOTA DetA AssA DetRe DetPr AssRe AssPr LocA MOTA MOTP MODA IDSW Frag MT PT ML TP FN FP IDF1 IDP IDR IDTP IDFN IDFP
-    OWTA HOTA(0) LocA(0) sMOTA MOTAL CLR_F1 CLR_Re CLR_Pr FP_per_frame MTR PTR MLR
+    OWTA HOTA(0) LocA(0) sMOTA MOTAL CLR_F1 CLR_Re CLR_Pr FP_per_frame MTR PTR MLR FragA FA-HOTA FA-RHOTA HOTALocA(0)
+    RHOTA
     mota motp pre rec ap ap_pre ap_rec objects detections misses false_positives switches
     completeness ambiguity spuriousness positional_accuracy longest_track_segment rate_of_number_changes ATA SFDA IDEucl
 """

@@ -3,6 +3,7 @@ from . import track_sums as track_sums
 from . import track_tables as track_tables
 from .identities import Identities as Identities
 from .identities import counted_in_tracks as counted_in_tracks
+from .identities import counted_with_taken as counted_with_taken
 from .identities import identify as identify
 from .identities import with_predictions as with_predictions
 from .metrics.clear import THRESHOLD as THRESHOLD

@@ -22,6 +22,7 @@ from ..tables import (
     Columns,
     array_of,
     first_values,
+    joined,
     messages,
     rows_with_null,
     schema,
@@ -68,6 +69,11 @@ class Sliced(NamedTuple):
     warning: str | None = None
 
     @property
+    def labels(self) -> list[Columns]:
+        """The values of each slice, one row each."""
+        return [part.labels for part in self.slices]
+
+    @property
     def is_whole(self) -> bool:
         """Whether there is one slice, which has no name."""
         return not self.slices[0].labels.columns
@@ -109,10 +115,6 @@ def sliced(
     if not conditions:
         return Sliced([Slice(Columns({}, n_rows=1), taken.aligned)], notes, warning)
     of_frames, groups = _grouped(taken.aligned, conditions)
-    if len(groups.labels) > MOST_SLICES:
-        how = "each is evaluated by itself, and {} are enough; give bins, such as by={{{!r}: 4}}"
-        named = f"{' and '.join(conditions)}: {len(groups.labels):,} values"
-        raise InputError(f"by: {named}; {how.format(f'{MOST_SLICES:,}', next(iter(conditions)))}")
     slices = [_slice(taken, of_frames, groups, position) for position in range(len(groups.labels))]
     return Sliced(slices, notes, warning)
 
@@ -127,6 +129,17 @@ def labels_of(notes: Mapping[Hashable, Any]) -> list[str]:
     """The columns of the slices in the tables with these notes; none where there are no slices."""
     by = notes.get("by", CLASS)
     return [] if by == CLASS else by.split(SEPARATOR)
+
+
+def slices_of_truths(taken: Taken, columns: Mapping[str, Any], labels: Columns) -> list[Aligned]:
+    """The sides of the slice of each row of `labels`, whether or not a truth has its values in the `columns`.
+
+    So parts of a dataset have the same slices. The columns have a value for each truth.
+    """
+    n, both = len(labels), {name: joined([labels[name], values]) for name, values in columns.items()}
+    groups = _groups(both, n + len(taken.aligned.truth.frame))
+    everywhere = np.ones(len(taken.aligned.frames), bool)
+    return [_restricted(taken, groups.of_row[n:] == group, everywhere).aligned for group in groups.of_row[:n]]
 
 
 class Groups(NamedTuple):
@@ -158,9 +171,18 @@ def _grouped(aligned: Aligned, conditions: Mapping[str, CheckedBins]) -> tuple[G
         frame = aligned.truth.frame
         at_truths = {column: of.take(frame) if column in in_frames else of for column, of in columns.items()}
         groups = _groups(at_truths, len(frame))
-    if not len(groups.labels):
-        raise InputError(f"by: {' and '.join(conditions)}: no row of the truth has a value")
+    check_count([*conditions], len(groups.labels))
     return of_frames, groups
+
+
+def check_count(columns: Sequence[str], n_slices: int) -> None:
+    """Raises InputError if conditions have no value, or so many that evaluating each by itself is hardly meant."""
+    names = " and ".join(columns)
+    if not n_slices:
+        raise InputError(f"by: {names}: no row of the truth has a value")
+    if n_slices > MOST_SLICES:
+        how = f"each is evaluated by itself, up to {MOST_SLICES:,}; give bins, such as by={{{columns[0]!r}: 4}}"
+        raise InputError(f"by: {names}: {n_slices:,} values; {how}")
 
 
 def _slice(taken: Taken, of_frames: Groups | None, groups: Groups, position: int) -> Slice:
@@ -275,12 +297,14 @@ def _text(wanted: Any) -> str:
     return " or ".join(map(str, wanted)) if pd.api.types.is_list_like(wanted) else label(wanted)
 
 
-def joined(of_slices: Sequence[Sequence[pd.DataFrame]], names: Sequence[str], of: Sliced) -> list[pd.DataFrame]:
+def joined_slices(
+    of_slices: Sequence[Sequence[pd.DataFrame]], names: Sequence[str], labels: Sequence[Columns]
+) -> list[pd.DataFrame]:
     """The tables of all slices, by `names`: those of each name become one, with the columns of the conditions.
 
-    Rows are sorted by sequence, then slice; those of all sequences together are last.
+    `labels` are the values of each slice, one row each. Rows are sorted by sequence, then slice; those of all sequences
+    together are last.
     """
-    labels = [part.labels for part in of.slices]
     return [_joined(tables, name, labels) for name, tables in zip(names, zip(*of_slices, strict=True), strict=True)]
 
 

@@ -54,10 +54,10 @@ from .metrics.hota import ALPHAS
 from .metrics.keypoint_ap import keypoint_ap
 from .metrics.keypoint_clear import KeypointClear, keypoint_clear, keypoint_clear_numbers, keypoint_clear_parts
 from .metrics.keypoint_hota import COUNTS, keypoint_hota, keypoint_hota_parts, keypoint_hota_totals
-from .registry import HOTA_METRICS, POSEVAL_COUNTS, POSEVAL_METRICS
-from .track_sums import HOTA_SUMS, POSEVAL_SUMS, mean_of_known, sums_table
+from .registry import KEYPOINT_HOTA_METRICS, POSEVAL_COUNTS, POSEVAL_METRICS
+from .track_sums import HOTA_SUMS, POSE_CURVES, POSEVAL_SUMS, mean_of_known, means_over_alpha, sums_table
 
-HOTA_NUMBERS = list(HOTA_METRICS)
+HOTA_NUMBERS = list(KEYPOINT_HOTA_METRICS)
 POSEVAL_NUMBERS = list(POSEVAL_METRICS)
 CLEAR_COUNTS = list(POSEVAL_COUNTS)
 
@@ -71,7 +71,7 @@ class PoseResult(NamedTuple):
         One row a sequence and joint, with rows of all joints (`joint` null) and of all sequences (`sequence` null); the
         last row is of all. Columns: keypoint HOTA's metrics (0 to 1), poseval's (percent) and the counts behind them.
     curve
-        One row a sequence, joint and `alpha`: HOTA's eight metrics and `TP`, `FN`, `FP` at this threshold.
+        One row a sequence, joint and `alpha`: HOTA's metrics and `TP`, `FN`, `FP` at this threshold.
     matches
         The match table of poseval's tracks, one row a matched, missed or falsely predicted joint, with `event`.
     sums
@@ -181,15 +181,16 @@ def pose(
     PoseResult of four DataFrames of the truth's kind (pandas, polars or pyarrow). In the first two, a null `joint`
     means all joints together and a null `sequence` all sequences together; both are null in the last row. The value of
     all joints is the mean over the joints, or, for poseval, over those whose value is not null; counts are added.
-    Keypoint HOTA combines all joints of all sequences in another way: AssA, AssRe, AssPr and LocA are means of the
-    sequences' values, weighted by their TP; DetA, DetRe and DetPr follow from added counts, and HOTA at each alpha is
-    sqrt(DetA AssA).
+    Keypoint HOTA combines all joints of all sequences in another way: AssA, AssRe, AssPr, FragA and LocA are means of
+    the sequences' values, weighted by their TP; DetA, DetRe and DetPr follow from added counts, and all others from
+    these at each alpha, such as HOTA = sqrt(DetA AssA).
 
     summary: one row a sequence and joint: keypoint HOTA's `HOTA`, `DetA`, `AssA`, `DetRe`, `DetPr`, `AssRe`, `AssPr`,
-        `LocA` (0 to 1, means over alpha = 0.05, 0.10 ... 0.95); poseval's `mota`, `motp`, `pre`, `rec` of tracks and
-        `ap`, `ap_pre`, `ap_rec` of poses (percent); and the counts of tracks `objects`, `detections`, `misses`,
-        `false_positives`, `switches`.
-    curve: one row a sequence, joint and `alpha`: HOTA's eight metrics and `TP`, `FN`, `FP` at this threshold.
+        `LocA`, `RHOTA` (sqrt(DetRe AssA)), the fragmentation-aware `FragA`, `FA-HOTA`, `FA-RHOTA` (0 to 1, means over
+        alpha = 0.05, 0.10 ... 0.95), `HOTA(0)`, `LocA(0)` and their product `HOTALocA(0)` (at alpha 0.05); poseval's
+        `mota`, `motp`, `pre`, `rec` of tracks and `ap`, `ap_pre`, `ap_rec` of poses (percent); and the counts of tracks
+        `objects`, `detections`, `misses`, `false_positives`, `switches`.
+    curve: one row a sequence, joint and `alpha`: HOTA's metrics up to `FA-RHOTA`, and `TP`, `FN`, `FP` there.
     matches: the match table of poseval's tracks, in all frames, also the last of each sequence, which poseval leaves
         out of its metrics. `similarity` is 1 - d / 0.5001 for a distance of d head sizes, and `event` is "match",
         "switch", "miss" or "false positive".
@@ -234,7 +235,9 @@ def pose(
     parts = [_tables(part.aligned, rule, joints) for part in slices.slices]
     for text in filter(None, (warning, slices.warning)):
         warnings.warn(text, stacklevel=table_kinds.CALLER)
-    tables = parts[0] if slices.is_whole else PoseResult(*conditions.joined(parts, PoseResult._fields, slices))
+    tables = (
+        parts[0] if slices.is_whole else PoseResult(*conditions.joined_slices(parts, PoseResult._fields, slices.labels))
+    )
     for table in tables:
         table.attrs = {**rule.notes, **slices.slices[0].aligned.notes, **slices.notes}
     return tables
@@ -321,7 +324,8 @@ def _summary(
     counts: Mapping[str, np.ndarray],
 ) -> pd.DataFrame:
     """The table `summary`: one row a sequence and joint, with rows of all joints and of all sequences."""
-    columns = {name: hota[name].mean(axis=2) for name in HOTA_NUMBERS}
+    means = means_over_alpha(hota)
+    columns = {name: means[name] for name in HOTA_NUMBERS}
     for name in POSEVAL_NUMBERS:
         columns[name] = np.column_stack([percentages[name], mean_of_known(percentages[name])])
     for name in CLEAR_COUNTS:
@@ -334,7 +338,7 @@ def _curve(keypoints: Keypoints, hota: Mapping[str, np.ndarray]) -> pd.DataFrame
     keys = _keys(keypoints, repeat=len(ALPHAS))
     alphas = np.tile(np.round(ALPHAS, 2), len(keys["sequence"]) // len(ALPHAS))
     counts = {name: hota[name].ravel().astype(np.int64) for name in COUNTS}
-    return pd.DataFrame(keys | {"alpha": alphas, **{name: hota[name].ravel() for name in HOTA_NUMBERS}, **counts})
+    return pd.DataFrame(keys | {"alpha": alphas, **{name: hota[name].ravel() for name in POSE_CURVES}, **counts})
 
 
 def _sums(

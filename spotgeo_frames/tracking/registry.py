@@ -77,6 +77,30 @@ HOTA_METRICS = registry.by_name(
     _share("LocA", "mean similarity of the TP", "mean over alpha; 1 without TP", weight=_pairs),
 )
 
+# What the PoseTrack21 kit adds to HOTA: numbers that fall further where a truth goes to another track and back.
+FRAGMENTATION_METRICS = registry.by_name(
+    _share(
+        "FragA",
+        "mean over TP of f / (t + p - c)",
+        "f: TP of the same two tracks with no TP of another track between; t, p, c: as in AssA",
+        weight=_pairs,
+    ),
+    _share("FA-HOTA", "sqrt(DetA sqrt(AssA FragA))", "mean over alpha"),
+    _share("FA-RHOTA", "sqrt(DetRe sqrt(AssA FragA))", "mean over alpha"),
+)
+
+FIRST_ALPHA_METRICS = registry.by_name(
+    _share("HOTA(0)", "sqrt(DetA AssA)", "at alpha 0.05"),
+    _share("LocA(0)", "mean similarity of the TP", "at alpha 0.05; 1 without TP", weight=_pairs),
+)
+LOCALISED_METRICS = registry.by_name(_share("HOTALocA(0)", "HOTA(0) LocA(0)", "at alpha 0.05"))
+
+# The kit's name of what trackeval calls OWTA.
+RECALL_METRICS = registry.by_name(_share("RHOTA", "sqrt(DetRe AssA)", "mean over alpha; tracks call it OWTA"))
+
+# In the order of the columns of the summary of `pose`.
+KEYPOINT_HOTA_METRICS = HOTA_METRICS | RECALL_METRICS | FRAGMENTATION_METRICS | FIRST_ALPHA_METRICS | LOCALISED_METRICS
+
 # In the order of the columns of the summary of `track`.
 TRACK_METRICS = HOTA_METRICS | registry.by_name(
     _share("MOTA", "1 - (FN + FP + IDSW) / (TP + FN)", "0 without truths", low=-np.inf, weight=_truths, headline=True),
@@ -98,11 +122,10 @@ TRACK_METRICS = HOTA_METRICS | registry.by_name(
     registry.count("IDFP", "IDFP", "predictions without a match by that assignment", None),
 )
 
-# The other columns that trackeval prints, from the same sums.
+# The other columns that trackeval prints, and the PoseTrack21 kit's copy of it, from the same sums.
 OTHER_TRACK_METRICS = registry.by_name(
-    _share("OWTA", "sqrt(DetRe AssA)", "mean over alpha"),
-    _share("HOTA(0)", "sqrt(DetA AssA)", "at alpha 0.05"),
-    _share("LocA(0)", "mean similarity of the TP", "at alpha 0.05; 1 without TP", weight=_pairs),
+    _share("OWTA", "sqrt(DetRe AssA)", "mean over alpha; poses call it RHOTA"),
+    *FIRST_ALPHA_METRICS.values(),
     _share(
         "sMOTA",
         "(sum of the similarities of the TP - FP - IDSW) / (TP + FN)",
@@ -140,6 +163,8 @@ OTHER_TRACK_METRICS = registry.by_name(
         high=1.0,
         written="share",
     ),
+    *FRAGMENTATION_METRICS.values(),
+    *LOCALISED_METRICS.values(),
 )
 
 # How much there is of what is evaluated; the last columns of the summary of `track`.
@@ -316,7 +341,15 @@ POSEVAL_COUNTS = registry.by_name(
 
 
 # All metrics: of match tables, tracks and poses, average precision, and score thresholds.
-TRACKS_AND_POSES = TRACK_METRICS, OTHER_TRACK_METRICS, TRACK_SIZES, POSEVAL_METRICS, POSEVAL_COUNTS, ON_REQUEST
+TRACKS_AND_POSES = (
+    TRACK_METRICS,
+    OTHER_TRACK_METRICS,
+    TRACK_SIZES,
+    RECALL_METRICS,
+    POSEVAL_METRICS,
+    POSEVAL_COUNTS,
+    ON_REQUEST,
+)
 REGISTRIES = registry.METRICS, *TRACKS_AND_POSES, AP_METRICS, registry.CURVE_METRICS
 
 

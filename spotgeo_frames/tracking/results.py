@@ -26,7 +26,6 @@ from ..tables import (
     arrow,
     as_numbers,
     dataframe_of,
-    messages,
     rows_with_null,
     schema,
     selections,
@@ -48,6 +47,7 @@ from .track_sums import (
     SINGLE_TRACKS,
     TRACK_SUMS,
     TRACKS,
+    check_sums_columns,
     sums_columns,
     sums_of_table,
     tracks_with,
@@ -84,9 +84,7 @@ def evaluable_poses(sums: Table, matches: Table, name: str) -> Evaluable:
 def _checked(sums: Table, names: Sequence[str], name: str) -> pd.DataFrame:
     """The table `sums` as pandas; raises InputError if it lacks a column."""
     table = arrow.as_pandas(sums, f"{name}: sums")
-    lacking = [column for column in sums_columns(names) if column not in table]
-    if lacking:
-        raise InputError(messages.missing(f"{name}: sums", lacking[0], (), "track() and pose() make it"))
+    check_sums_columns(table, f"{name}: sums", names)
     return table
 
 

@@ -13,20 +13,31 @@ import numpy as np
 
 from ..matching import Aligned, alignment
 from ..scoring import MetricSet, NamedSums
-from ..tables import Columns, dataframe_of, schema
+from ..support import InputError
+from ..tables import Columns, dataframe_of, messages, schema
 from .metrics.clear import clear_numbers
 from .metrics.hota import ALPHAS, HOTA_COUNTS, HOTA_WEIGHTED, hota_numbers
 from .metrics.identity import identity_numbers
 from .metrics.keypoint_clear import keypoint_clear_numbers
 from .on_request import requested_numbers, with_requested
-from .registry import HOTA_METRICS, OTHER_TRACK_METRICS, POSEVAL_COUNTS, POSEVAL_METRICS, TRACK_METRICS, TRACK_SIZES
+from .registry import (
+    FRAGMENTATION_METRICS,
+    HOTA_METRICS,
+    KEYPOINT_HOTA_METRICS,
+    OTHER_TRACK_METRICS,
+    POSEVAL_COUNTS,
+    POSEVAL_METRICS,
+    RECALL_METRICS,
+    TRACK_METRICS,
+    TRACK_SIZES,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
 # All columns of the summary of `track` and of `pose`, in their order.
 TRACK_COLUMNS = TRACK_METRICS | OTHER_TRACK_METRICS | TRACK_SIZES
-POSE_COLUMNS = HOTA_METRICS | POSEVAL_METRICS | POSEVAL_COUNTS
+POSE_COLUMNS = KEYPOINT_HOTA_METRICS | POSEVAL_METRICS | POSEVAL_COUNTS
 
 # The metrics of poses that come from predictions sorted by score, and those that follow from added sums.
 OF_SORTED_SCORES = ("ap", "ap_pre", "ap_rec")
@@ -43,13 +54,25 @@ POSE_SUMS = [*HOTA_SUMS, *POSEVAL_SUMS]
 AT_ALPHAS = {name: [f"{name}_{alpha:.2f}" for alpha in ALPHAS] for name in [*HOTA_COUNTS, *HOTA_WEIGHTED]}
 
 # The metrics of HOTA at its first alpha, by those that they are of.
-AT_FIRST_ALPHA = {"HOTA(0)": "HOTA", "LocA(0)": "LocA"}
-OF_HOTA = {*HOTA_METRICS, "OWTA", *AT_FIRST_ALPHA}
+AT_FIRST_ALPHA = {"HOTA(0)": "HOTA", "LocA(0)": "LocA", "HOTALocA(0)": "HOTALocA"}
+
+# The metrics of HOTA at each alpha, of tracks and of poses, in the order of the columns of the table `curve`.
+TRACK_CURVES = [*HOTA_METRICS, "OWTA", *FRAGMENTATION_METRICS]
+POSE_CURVES = [*HOTA_METRICS, *RECALL_METRICS, *FRAGMENTATION_METRICS]
+OF_HOTA = {*TRACK_CURVES, *POSE_CURVES, *AT_FIRST_ALPHA}
 
 
 def sums_columns(names: Iterable[str]) -> list[str]:
     """The columns that these sums have in a table `sums`."""
     return [column for name in names for column in AT_ALPHAS.get(name, [name])]
+
+
+def check_sums_columns(table: pd.DataFrame, name: str, names: Iterable[str]) -> None:
+    """Raises InputError, which calls the table `name`, if a table `sums` lacks columns of the named sums."""
+    lacking = [column for column in sums_columns(names) if column not in table]
+    if lacking:
+        why = "track() and pose() make it; if an earlier version did not, evaluate again with this one"
+        raise InputError(messages.missing(name, lacking[0], (), why))
 
 
 def sums_table(aligned: Aligned, labels: Columns, values: NamedSums) -> pd.DataFrame:
@@ -74,9 +97,11 @@ def sums_of_table(table: pd.DataFrame, names: Iterable[str]) -> dict[str, np.nda
 
 def _means(sums: NamedSums, names: Sequence[str]) -> dict[str, np.ndarray]:
     """HOTA's metrics as means over alpha, and those at its first alpha; none if none is among the names."""
-    if OF_HOTA.isdisjoint(names):
-        return {}
-    curves = hota_numbers(sums)
+    return {} if OF_HOTA.isdisjoint(names) else means_over_alpha(hota_numbers(sums))
+
+
+def means_over_alpha(curves: NamedSums) -> dict[str, np.ndarray]:
+    """The means of HOTA's metrics (..., alphas) over alpha, and the metrics at its first alpha."""
     first = {name: curves[of][..., 0] for name, of in AT_FIRST_ALPHA.items()}
     return {name: curve.mean(axis=-1) for name, curve in curves.items()} | first
 
@@ -128,7 +153,7 @@ def pose_numbers(sums: NamedSums, names: Sequence[str]) -> dict[str, np.ndarray]
 
 def single_pose_numbers(sums: NamedSums, names: Sequence[str]) -> dict[str, np.ndarray]:
     """The named metrics of all joints of a single sequence, from sums by joint: means over the joints."""
-    hota = {name: values.mean(axis=-2).mean(axis=-1) for name, values in hota_numbers(sums).items()}
+    hota = means_over_alpha({name: values.mean(axis=-2) for name, values in hota_numbers(sums).items()})
     numbers = pose_numbers(sums, [name for name in names if name not in hota]) | hota
     return {name: numbers[name] for name in names}
 

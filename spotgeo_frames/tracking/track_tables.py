@@ -13,7 +13,7 @@ from ..tables import Columns, dataframe_of, match_dataframe
 from .identities import Identities, Tracks, rows_in, with_nulls
 from .metrics.clear import ClearPairs, coverage, tracked_share
 from .metrics.hota import ALPHAS, HOTA_COUNTS, hota_numbers
-from .track_sums import track_numbers
+from .track_sums import TRACK_CURVES, track_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +41,8 @@ def track_curve(sums: Sums) -> pd.DataFrame:
 
     values = _with_combined(sums)
     counts = {name: values[of] for name, of in zip(["TP", "FN", "FP"], HOTA_COUNTS, strict=True)}
-    columns = _with_average(hota_numbers(values) | counts, sums.labels)
+    numbers = hota_numbers(values)
+    columns = _with_average({name: numbers[name] for name in TRACK_CURVES} | counts, sums.labels)
     keys = {name: column.repeat(len(ALPHAS)) for name, column in _keys(sums.labels).items()}
     alphas = np.tile(np.round(ALPHAS, 2), len(columns["HOTA"]))
     return pd.DataFrame(keys | {"alpha": alphas, **{name: column.ravel() for name, column in columns.items()}})

@@ -73,7 +73,7 @@ class TrackResult(NamedTuple):
         With `by="category"`, one row a sequence and class, then one row a class, then two of all classes; by condition,
         one row a sequence and slice, then one row a slice.
     curve
-        One row a sequence (null: all) and `alpha`: HOTA's metrics and OWTA, and `TP`, `FN`, `FP` at this threshold.
+        One row a sequence (null: all) and `alpha`: HOTA's metrics, and `TP`, `FN`, `FP` at this threshold.
     matches
         The match table of CLEAR, with the columns `event` and `fragmentation`.
     truth_objects
@@ -223,9 +223,11 @@ def track(
         `DetPr`, `AssRe`, `AssPr`, `LocA` (means over alpha = 0.05, 0.10 ... 0.95); of CLEAR `MOTA`, `MOTP`, `MODA`,
         `IDSW`, `Frag`, `MT`, `PT`, `ML`, `TP`, `FN`, `FP`; `IDF1`, `IDP`, `IDR`, `IDTP`, `IDFN`, `IDFP`; the other
         columns of trackeval, `OWTA`, `HOTA(0)`, `LocA(0)` (at alpha 0.05), `sMOTA`, `MOTAL`, `CLR_F1`, `CLR_Re`,
-        `CLR_Pr`, `FP_per_frame`, `MTR`, `PTR`, `MLR`; and `n_frames`, `n_truth`, `n_predicted`, `n_truth_objects`,
-        `n_predicted_objects`. Those of `metrics` follow.
-    curve: one row a sequence (null: combined) and `alpha`: HOTA's metrics and OWTA, and `TP`, `FN`, `FP` there.
+        `CLR_Pr`, `FP_per_frame`, `MTR`, `PTR`, `MLR`; of the PoseTrack21 kit, `FragA`, `FA-HOTA`, `FA-RHOTA`, which
+        fall further where a truth goes to another track and back, and `HOTALocA(0)`; and `n_frames`, `n_truth`,
+        `n_predicted`, `n_truth_objects`, `n_predicted_objects`. Those of `metrics` follow.
+    curve: one row a sequence (null: combined) and `alpha`: HOTA's metrics, `OWTA`, `FragA`, `FA-HOTA` and `FA-RHOTA`,
+        and `TP`, `FN`, `FP` there.
     matches: the match table of CLEAR, by `similarity`. After `outcome` it has `event` ("match", "switch", "miss" or
         "false positive") and `fragmentation` (whether a truth is matched again after a gap).
     truth_objects: one row a true object: `sequence`, `object` (its `identity`), `n_frames`, `n_matched` (in how many of
@@ -324,7 +326,11 @@ def track(
     parts = [_tables(part.aligned, rule, families) for part in slices.slices]
     for text in filter(None, (warning, slices.warning)):
         warnings.warn(text, stacklevel=table_kinds.CALLER)
-    tables = parts[0] if slices.is_whole else TrackResult(*conditions.joined(parts, TrackResult._fields, slices))
+    tables = (
+        parts[0]
+        if slices.is_whole
+        else TrackResult(*conditions.joined_slices(parts, TrackResult._fields, slices.labels))
+    )
     for table in tables:
         table.attrs = {**rule.notes, **slices.slices[0].aligned.notes, **slices.notes}
     return tables

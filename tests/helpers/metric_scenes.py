@@ -45,6 +45,7 @@ OF_TRACKS = {
     **{"TP": 2, "FN": 0, "FP": 0, "IDF1": 1 / 2, "IDP": 1 / 2, "IDR": 1 / 2, "IDTP": 1, "IDFN": 1, "IDFP": 1},
     **{"OWTA": sqrt(1 / 2), "HOTA(0)": sqrt(1 / 2), "LocA(0)": 1, "sMOTA": (2 - 1) / 2, "MOTAL": (2 - 0) / 2},
     **{"CLR_F1": 1, "CLR_Re": 1, "CLR_Pr": 1, "FP_per_frame": 0, "MTR": 1, "PTR": 0, "MLR": 0},
+    **{"FragA": 1 / 2, "FA-HOTA": sqrt(1 / 2), "FA-RHOTA": sqrt(1 / 2), "HOTALocA(0)": sqrt(1 / 2)},
 }
 
 # Of a truth at 0, 3 and 7 that is found at once, 1 px off, and from the second frame on also 5 px off by another track.
@@ -58,6 +59,7 @@ OF_REQUEST = {
 
 # One joint, found in all of three frames, of which poseval leaves out the last in its numbers of tracks.
 OF_POSES = {
+    **{"RHOTA": 1},
     **{"mota": 100, "motp": 100, "pre": 100, "rec": 100, "ap": 100, "ap_pre": 100, "ap_rec": 100},
     **{"objects": 2, "detections": 2, "misses": 0, "false_positives": 0, "switches": 0},
 }

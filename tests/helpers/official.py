@@ -1,4 +1,7 @@
-"""What trackeval, the official evaluator of tracks, says of tables: the standard that track() is held against."""
+"""What trackeval, the official evaluator of tracks, says of tables: the standard that track() is held against.
+
+Fragments, which trackeval does not know, are counted as the PoseTrack21 kit defines them.
+"""
 
 import contextlib
 import io
@@ -7,21 +10,89 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.optimize import linear_sum_assignment
 from trackeval.metrics import CLEAR, HOTA, Identity
 
 import spotgeo_frames as sf
 
 QUIET = {"PRINT_CONFIG": False}
-METRICS = {"HOTA": HOTA(), "CLEAR": CLEAR(QUIET), "Identity": Identity(QUIET)}
+
+
+class FragmentedHOTA(HOTA):  # type: ignore[misc]
+    """trackeval's HOTA with the numbers of the PoseTrack21 kit that count fragments."""
+
+    def eval_sequence(self, data: dict[str, Any]) -> dict[str, Any]:
+        res = super().eval_sequence(data)
+        return final(res | {"FragA": fragments(data) / np.maximum(1, res["HOTA_TP"])})
+
+    def combine_sequences(self, all_res: dict[Any, dict[str, Any]]) -> dict[str, Any]:
+        return self._weighted(all_res, super().combine_sequences(all_res))
+
+    def combine_classes_det_averaged(self, all_res: dict[Any, dict[str, Any]]) -> dict[str, Any]:
+        return self._weighted(all_res, super().combine_classes_det_averaged(all_res))
+
+    def combine_classes_class_averaged(
+        self, all_res: dict[Any, dict[str, Any]], ignore_empty_classes: bool = False
+    ) -> dict[str, Any]:
+        means = {name: np.mean([res[name] for res in all_res.values()], axis=0) for name in OF_FRAGMENTS}
+        return super().combine_classes_class_averaged(all_res, ignore_empty_classes) | means
+
+    def _weighted(self, all_res: dict[Any, dict[str, Any]], res: dict[str, Any]) -> dict[str, Any]:
+        return final(res | {"FragA": self._combine_weighted_av(all_res, "FragA", res, weight_field="HOTA_TP")})
+
+
+def final(res: dict[str, Any]) -> dict[str, Any]:
+    """The numbers of a result with those that follow from FragA."""
+    aware = np.sqrt(res["AssA"] * res["FragA"])
+    res |= {"FA-HOTA": np.sqrt(res["DetA"] * aware), "FA-RHOTA": np.sqrt(res["DetRe"] * aware)}
+    return res | {"HOTALocA(0)": res["HOTA(0)"] * res["LocA(0)"]}
+
+
+def fragments(data: dict[str, Any]) -> np.ndarray:
+    """The sum over fragments of their share, their length times, at each alpha, from the pairs that HOTA chooses."""
+    shape = data["num_gt_ids"], data["num_tracker_ids"]
+    if not all(shape):
+        return np.zeros(len(ALPHAS))
+    frames = list(zip(data["gt_ids"], data["tracker_ids"], data["similarity_scores"], strict=True))
+    n_truth, n_predicted, shared = np.zeros((shape[0], 1)), np.zeros((1, shape[1])), np.zeros(shape)
+    for truths, claims, similar in frames:
+        whole = similar.sum(0)[None] + similar.sum(1)[:, None] - similar
+        known = whole > np.finfo(float).eps
+        shared[np.ix_(truths, claims)] += np.divide(similar, whole, out=np.zeros(similar.shape), where=known)
+        n_truth[truths, 0] += 1
+        n_predicted[0, claims] += 1
+    alignment = shared / (n_truth + n_predicted - shared)
+    runs: list[list[list[Any]]] = [[] for _ in ALPHAS]
+    latest: list[dict[int, list[Any]]] = [{} for _ in ALPHAS]  # the last run of each truth
+    together = np.zeros((len(ALPHAS), *shape))
+    for truths, claims, similar in frames:
+        rows, columns = linear_sum_assignment(-alignment[np.ix_(truths, claims)] * similar)
+        for level, alpha in enumerate(ALPHAS):
+            for row, column in zip(rows, columns, strict=True):
+                if similar[row, column] < alpha - np.finfo(float).eps:
+                    continue
+                truth, claim = truths[row], claims[column]
+                together[level, truth, claim] += 1
+                if latest[level].get(truth, [None, None])[1] != claim:
+                    latest[level][truth] = [truth, claim, 0]
+                    runs[level].append(latest[level][truth])
+                latest[level][truth][2] += 1
+    whole = n_truth + n_predicted - together
+    return np.array([sum(n * n / whole[level, t, p] for t, p, n in runs[level]) for level in range(len(ALPHAS))])
+
+
+ALPHAS = np.arange(0.05, 0.99, 0.05)
+OF_FRAGMENTS = ("FragA", "FA-HOTA", "FA-RHOTA", "HOTALocA(0)")
+METRICS = {"HOTA": FragmentedHOTA(), "CLEAR": CLEAR(QUIET), "Identity": Identity(QUIET)}
 
 # The fields of the summary, and which of trackeval's they are.
-CURVES = ("HOTA", "DetA", "AssA", "DetRe", "DetPr", "AssRe", "AssPr", "LocA", "OWTA")
+CURVES = ("HOTA", "DetA", "AssA", "DetRe", "DetPr", "AssRe", "AssPr", "LocA", "OWTA", "FragA", "FA-HOTA", "FA-RHOTA")
 CLEAR_SHARES = ["sMOTA", "MOTAL", "CLR_F1", "CLR_Re", "CLR_Pr", "FP_per_frame", "MTR", "PTR", "MLR"]
 FIELDS = {
     **{name: ("HOTA", name) for name in CURVES},
     **{name: ("CLEAR", name) for name in ("MOTA", "MOTP", "MODA", "IDSW", "Frag", "MT", "PT", "ML")},
     **{name: ("CLEAR", f"CLR_{name}") for name in ("TP", "FN", "FP")},
-    **{name: ("HOTA", name) for name in ("HOTA(0)", "LocA(0)")},
+    **{name: ("HOTA", name) for name in ("HOTA(0)", "LocA(0)", "HOTALocA(0)")},
     **{name: ("CLEAR", name) for name in CLEAR_SHARES},
     **{name: ("Identity", name) for name in ("IDF1", "IDP", "IDR", "IDTP", "IDFN", "IDFP")},
 }

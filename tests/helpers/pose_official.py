@@ -15,7 +15,8 @@ from shapely import geometry
 EARS = (3, 4)
 KEPT = [joint for joint in range(17) if joint not in EARS]
 ALPHAS = np.arange(0.05, 0.99, 0.05)
-ASSOCIATIONS = ("AssA", "AssRe", "AssPr")
+ASSOCIATIONS = ("AssA", "AssRe", "AssPr", "FragA")
+AT_FIRST = {"HOTA(0)": "HOTA", "LocA(0)": "LocA", "HOTALocA(0)": "HOTALocA"}
 EVENTS = ["MATCH", "SWITCH", "MISS", "FP"]
 
 
@@ -88,6 +89,8 @@ def hota(frames: list[Frame]) -> dict[str, np.ndarray]:
     ]
     matches = np.zeros((len(ALPHAS), len(names[0]), len(names[1]), 15))
     counts = [np.zeros((len(some), 15)) for some in names]
+    latest: dict[tuple[int, int, int], list[int]] = {}  # by alpha, joint and truth: who found it last, and which run
+    runs: dict[tuple[int, int, int, int, int], int] = {}  # how long each run is
     for frame in frames:
         for count, known, people in zip(counts, names, (frame.truth, frame.predictions), strict=True):
             for one in people:
@@ -116,10 +119,19 @@ def hota(frames: list[Frame]) -> dict[str, np.ndarray]:
                     for row, column in zip(rows[counted], columns[counted], strict=True):
                         truth, claim = frame.truth[row].identity, frame.predictions[column].identity
                         matches[a, names[0].index(truth), names[1].index(claim), joint] += 1
+                        last = latest.setdefault((a, joint, truth), [claim, 0])
+                        if last[0] != claim:
+                            last[:] = claim, last[1] + 1
+                        run = a, joint, truth, claim, last[1]
+                        runs[run] = runs.get(run, 0) + 1
     truths, claims = counts[0][:, None], counts[1][None]
     wholes = truths + claims - matches, truths, claims
     res = {"TP": tp, "FN": fn, "FP": fp, "LocA": np.maximum(1e-10, similarity) / np.maximum(1e-10, tp)}
-    for name, whole in zip(ASSOCIATIONS, wholes, strict=True):
+    res["FragA"] = np.zeros(shape)
+    for (a, joint, truth, claim, _), n in runs.items():
+        whole = wholes[0][a, names[0].index(truth), names[1].index(claim), joint]
+        res["FragA"][a, joint] += n * n / whole / tp[a, joint]
+    for name, whole in zip(ASSOCIATIONS, wholes, strict=False):
         res[name] = (matches * (matches / np.maximum(1, whole))).sum(axis=(1, 2)) / np.maximum(1, tp)
     final(res)
     totals = {
@@ -142,7 +154,10 @@ def final(res: dict[str, np.ndarray]) -> None:
     tp, fn, fp = res["TP"], res["FN"], res["FP"]
     res["DetRe"], res["DetPr"] = tp / np.maximum(1, tp + fn), tp / np.maximum(1, tp + fp)
     res["DetA"] = tp / np.maximum(1, tp + fn + fp)
-    res["HOTA"] = np.sqrt(res["DetA"] * res["AssA"])
+    res["HOTA"], res["RHOTA"] = np.sqrt(res["DetA"] * res["AssA"]), np.sqrt(res["DetRe"] * res["AssA"])
+    aware = np.sqrt(res["AssA"] * res["FragA"])
+    res["FA-HOTA"], res["FA-RHOTA"] = np.sqrt(res["DetA"] * aware), np.sqrt(res["DetRe"] * aware)
+    res["HOTALocA"] = res["HOTA"] * res["LocA"]
 
 
 def annotated(frames: list[Frame]) -> list[Frame]:

@@ -242,3 +242,27 @@ def test_words_that_tracks_have_not_are_refused(tmp_path: Path) -> None:
     with pytest.raises(sf.InputError, match="head sizes"):
         sf.report(*sides, tmp_path / "report.html", tracks=True, tau=5)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_page_by_condition(tmp_path: Path, tracks: Path) -> None:
+    truth, found = sf.read_motchallenge(tracks / "truth", tracks / "tracker")
+    by = {"truth_visibility": [0, 0.5, 1]}
+    sides = {"good": found, "bad": worse(found)}
+    sf.report(truth, sides, tmp_path / "page.html", by, tracks=True, tables=tmp_path / "tables")
+    page = Page(tmp_path / "page.html")
+    assert "Tracks by condition" in page.text
+    expected = {name: sf.track(truth, side, by=by) for name, side in sides.items()}
+    slices = page.data["charts"]["tracks-1"]["datasets"]["slices"]
+    drawn = [row["estimate"] for row in slices]
+    assert drawn == pytest.approx([value for x in expected.values() for value in x.summary["HOTA"].tail(2)])
+    n = {name: result.summary.attrs["near_no_truth"] for name, result in expected.items()}
+    assert f"{n['good']:,} of good, {n['bad']:,} of bad" in " ".join(page.text)
+    table = pd.read_parquet(tmp_path / "tables" / "tracks_by_truth_visibility.parquet")
+    assert {"submission", "truth_visibility", "metric", "estimate", "low", "high"} <= {*table}
+    assert "tracks_by_truth_visibility.parquet" in (tmp_path / "tables" / "README.md").read_text()
+
+
+def test_columns_of_many_values_have_no_slices_of_tracks(tmp_path: Path, tracks: Path) -> None:
+    truth, found = sf.read_motchallenge(tracks / "truth", tracks / "tracker")
+    sf.report(truth, found, tmp_path / "page.html", "truth_x", tracks=True)
+    assert "Tracks by condition" not in Page(tmp_path / "page.html").text

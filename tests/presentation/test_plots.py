@@ -189,6 +189,26 @@ def precision(coco: Path) -> sf.AveragePrecision:
     return sf.average_precision(*sf.read_coco(coco / "annotations.json", coco / "fast.json", boxes=True))
 
 
+def test_metric_by_slice_of_several_submissions(matches: pd.DataFrame) -> None:
+    found = sf.intervals(matches, by="frame", metrics=["f1", "recall"])
+    ax = plots.metric_by_slice({"first": found, "second": found})
+    assert [text.get_text() for text in ax.get_yticklabels()] == [*map(str, range(1, 6))]
+    assert {label.split(",")[0] for label in ax.get_legend_handles_labels()[1]} == {"first", "second"}
+    points = [line.get_ydata()[0] for line in ax.lines if len(line.get_ydata()) == 5]
+    assert points[0] < points[-1]  # one below the other
+    with refused(("plots: intervals", "no submissions")):
+        plots.metric_by_slice({})
+
+
+def test_hota_curve_by_condition() -> None:
+    truth, found = sf.read_motchallenge("data/tracks/truth", "data/tracks/tracker")
+    curve = sf.track(truth, found, by={"truth_visibility": [0, 0.5, 1]}).curve
+    ax = plots.hota_curve(curve)
+    assert [label.split(",")[0] for label in ax.get_legend_handles_labels()[1]] == ["0 to 0.5", "0.5 to 1"]
+    assert ax.get_ylabel() == "HOTA"
+    assert len(ax.lines[0].get_xdata()) == 19
+
+
 def test_metric_by_slice_of_average_precision(precision: sf.AveragePrecision) -> None:
     found = sf.intervals(precision, by="frame_night", metrics=["AP"])
     ax = plots.metric_by_slice(found)

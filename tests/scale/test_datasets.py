@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -840,3 +841,42 @@ def test_wrong_usage_and_wrong_input_of_a_dataset(tmp_path: Path, sample: Path) 
     )
     again = refused_here("repartition", shuffled, tmp_path / "sorted")
     assert_places(again, (f"{tmp_path}/sorted", "there already"))
+
+
+BRIGHTNESS = {"truth_brightness": [0, 1, 3]}
+
+
+@pytest.mark.parametrize(
+    "by", ["truth_label", ["truth_label", "truth_brightness"], BRIGHTNESS, {"truth_brightness": 3}]
+)
+def test_tracks_by_condition(by: Any, tmp_path: Path, small: None) -> None:
+    """Some parts have truths of one label only, and their false alarms still count with the other."""
+    truth, predictions = tracks(30)
+    random = np.random.default_rng(0)
+    truth["brightness"] = random.integers(0, 4, len(truth)).astype(float)
+    truth["label"] = np.where((truth["sequence"] < 20) & (random.random(len(truth)) < 0.5), "faint", "bright")
+    paths = in_files(truth, tmp_path / "truth", 4, 33), in_files(predictions, tmp_path / "predictions", 3, 50)
+    expected = sf.track(truth, predictions, similarity="point", by=by)
+    found = sf.track_dataset(*paths, similarity="point", by=by)
+    pd.testing.assert_frame_equal(found, expected.summary, rtol=1e-12, atol=0)
+    for key, value in expected.summary.attrs.items():
+        assert found.attrs[key] == value
+    kept = sf.track_dataset(*paths, tmp_path / "out", similarity="point", by=by)
+    pd.testing.assert_frame_equal(kept, found)
+    assert len(pd.read_parquet(tmp_path / "out" / "summary.parquet")) == len(found)
+    with pytest.raises(sf.InputError, match="by differ"):
+        sf.track_dataset(*paths, tmp_path / "out", similarity="point")
+
+
+def test_conditions_that_a_dataset_of_tracks_cannot_have(tmp_path: Path) -> None:
+    truth, predictions = tracks(3)
+    paths = in_files(truth, tmp_path / "truth", 1), in_files(predictions, tmp_path / "predictions", 1)
+    with refused(("by", "frame_light", "truth_size")):
+        sf.track_dataset(*paths, by="frame_light")
+    with refused(("by", "there is no column truth_size", "truth_x")):
+        sf.track_dataset(*paths, by="truth_size")
+    many = pd.concat([truth] * 11).assign(
+        frame=range(11 * len(truth)), size=[*range(1001)] + [0] * (11 * len(truth) - 1001)
+    )
+    with refused(("by", "truth_size", "1,001 values", "give bins")):
+        sf.track_dataset(in_files(many, tmp_path / "many", 1), paths[1], by="truth_size")

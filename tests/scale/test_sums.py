@@ -425,6 +425,10 @@ BROKEN = {
     "a label is missing": (sf.sums(MATCHES, "frame").drop(columns="frame"), "combine: tables: column frame"),
     "a sum on request is missing": (sf.sums(WHOLE["on request"]).drop(columns="STDA"), "combine: tables: column STDA"),
     "a sum of tracks is missing": (OF_TRACKS.drop(columns="IDTP"), "combine: tables: column IDTP"),
+    "tracks of an earlier version": (
+        OF_TRACKS.drop(columns=[name for name in OF_TRACKS if name.startswith("hota_fragment")]),
+        ("combine: tables: column hota_fragment_0.05", "earlier version"),
+    ),
     "null": (SUMS.assign(tp=np.nan), ("combine: tables: column tp", "not finite")),
     "infinite": (SUMS.assign(near=np.inf), ("combine: tables: column near", "not finite")),
     "text": (SUMS.assign(tp="many"), ("combine: tables: column tp", "numbers are needed")),

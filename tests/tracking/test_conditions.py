@@ -11,7 +11,7 @@ import pytest
 
 import spotgeo_frames as sf
 from helpers.boxes import boxes, crowd
-from helpers.commands import answer_here, run_here
+from helpers.commands import answer_here, refused_here, run_here
 from helpers.problems import refused
 from helpers.scenes import objects
 
@@ -331,3 +331,38 @@ def test_the_command_line(tmp_path: Path) -> None:
     text = run_here("track", *paths, "--by", "truth_size").out
     assert "truth_size" in text
     assert "2 predictions that no truth took count in every slice" in text
+    poses = Path("data/poses")
+    answer = answer_here("track", poses / "truth", poses / "tracker", "--by", "truth_head_size:0,20,inf")
+    result = sf.pose(*sf.read_posetrack(poses / "truth", poses / "tracker"), by={"truth_head_size": [0, 20, math.inf]})
+    last = result.summary[result.summary["sequence"].isna() & result.summary["joint"].isna()]
+    rows = answer["by"]["truth_head_size"]
+    assert [row["value"] for row in rows] == ["0 to 20", "20 to inf"]
+    assert [row["keypoint_hota"]["HOTA"][-1] for row in rows] == last["HOTA"].tolist()
+
+
+def test_compare_on_the_command_line(tmp_path: Path) -> None:
+    paths = tmp_path / "truth.parquet", tmp_path / "good.parquet", tmp_path / "bad.parquet"
+    for path, side in zip(paths, (TRUTH, PREDICTIONS, PREDICTIONS[:2]), strict=True):
+        side.to_parquet(path)
+    words = ("compare", *paths, "--tracks", "--by", "truth_size", "--metrics", "HOTA")
+    answer = answer_here(*words)
+    results = {path.stem: sf.track(TRUTH, pd.read_parquet(path), by="truth_size") for path in paths[1:]}
+    expected = sf.compare(results, by="truth_size", metrics=["HOTA"]).leaderboard
+    assert [row["truth_size"] for row in answer["leaderboard"]] == expected["truth_size"].tolist()
+    assert [row["HOTA"] for row in answer["leaderboard"]] == expected["HOTA"].tolist()
+    # A folder that was saved as a whole has no slices.
+    sf.save(sf.track(TRUTH, PREDICTIONS), tmp_path / "saved")
+    [problem] = refused_here("compare", paths[0], tmp_path / "saved", paths[2], *words[4:])
+    assert "was evaluated as a whole, and by truth_size is asked for" in problem
+    sf.save(results["good"], tmp_path / "by_size")
+    again = answer_here("compare", paths[0], f"good={tmp_path / 'by_size'}", paths[2], *words[4:])
+    assert again["pairs"] == answer["pairs"]
+
+
+def test_datasets_on_the_command_line(tmp_path: Path) -> None:
+    paths = tmp_path / "truth.parquet", tmp_path / "predictions.parquet"
+    for path, side in zip(paths, (TRUTH, PREDICTIONS), strict=True):
+        side.to_parquet(path)
+    words = ("track", *paths, "--by", "truth_size", "--by", "truth_x:-1,50,200*truth_size")
+    assert answer_here(*words, "--dataset") == answer_here(*words)
+    assert "truth_size" in run_here(*words, "--dataset").out

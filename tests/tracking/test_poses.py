@@ -18,6 +18,7 @@ from helpers.problems import refused
 from helpers.reference import outside
 from spotgeo_frames.geometries.joints import JOINTS, RAW_JOINTS
 from spotgeo_frames.tracking.poses import HOTA_NUMBERS, POSEVAL_NUMBERS
+from spotgeo_frames.tracking.track_sums import POSE_CURVES
 
 POSEVAL_ORDER = [14, 12, 10, 9, 11, 13, 8, 6, 4, 3, 5, 7, 1, 0, 2, 15]  # of our joints and the total, in poseval's
 HEAD = [0.0, 0.0, 30.0, 40.0]  # a diagonal of 50 px, so that a head has 30 px
@@ -77,9 +78,10 @@ def same(folders: tuple[Path, Path], result: sf.PoseResult | None = None) -> Non
         of = [table["sequence"].isna() if name is None else table["sequence"] == name for table in result[:2]]
         rows, curve = result.summary[of[0]], result.curve[of[1]]
         for number in HOTA_NUMBERS:
-            np.testing.assert_allclose(
-                rows[number], numbers[number].mean(axis=0), rtol=1e-9, atol=1e-12, err_msg=f"{name} {number}"
-            )
+            of = pose_official.AT_FIRST.get(number)
+            value = numbers[number].mean(axis=0) if of is None else numbers[of][0]
+            np.testing.assert_allclose(rows[number], value, rtol=1e-9, atol=1e-12, err_msg=f"{name} {number}")
+        for number in POSE_CURVES:
             np.testing.assert_allclose(curve[number], numbers[number].T.ravel(), rtol=1e-9, atol=1e-12)
         for count in ("TP", "FN", "FP"):
             assert curve[count].tolist() == numbers[count].T.ravel().tolist(), (name, count)
@@ -94,8 +96,12 @@ def test_expected_numbers() -> None:
     for key, wanted in [(None, hota["combined"])] + [
         (name.removesuffix(".json"), one) for name, one in hota["sequences"].items()
     ]:
-        rows = result.curve[result.curve["sequence"].isna() if key is None else result.curve["sequence"] == key]
+        of = [table["sequence"].isna() if key is None else table["sequence"] == key for table in result[:2]]
+        summary, rows = result.summary[of[0]], result.curve[of[1]]
         for number in HOTA_NUMBERS:
+            value = wanted[number] if number in pose_official.AT_FIRST else np.mean(wanted[number], axis=0)
+            np.testing.assert_allclose(summary[number], value, rtol=1e-9, atol=1e-9)
+        for number in POSE_CURVES:
             np.testing.assert_allclose(rows[number], np.array(wanted[number]).T.ravel(), rtol=1e-9, atol=1e-9)
         for count in ("TP", "FN", "FP"):
             assert rows[count].tolist() == np.array(wanted[f"HOTA_{count}"]).T.ravel().tolist()
@@ -180,7 +186,7 @@ def test_found_in_each_frame(tmp_path: Path) -> None:
     assert result.summary["joint"].tolist() == [*JOINTS, np.nan] * 2
     assert result.summary["sequence"].isna().tolist() == [False] * 16 + [True] * 16
     assert result.matches["event"].value_counts()["match"] == 4 * 15
-    assert result.curve.shape == (2 * 16 * 19, 14)
+    assert result.curve.shape == (2 * 16 * 19, 18)
     pd.testing.assert_series_equal(
         sf.summarize(result.matches, by="joint")["loc_a"], pd.Series([1 - 0.1 / 0.5001] * 15, name="loc_a")
     )

@@ -135,6 +135,18 @@ def test_clear_and_hota_forgive_the_last_bit_and_identity_does_not() -> None:
     assert sf.match(side, side, similarity=similarity, threshold=0.5)["outcome"].tolist() == ["FN", "FP"]
 
 
+def test_rhota_of_the_kit_is_owta_of_trackeval() -> None:
+    """One joint in four frames, found in three, by two tracks: DetRe = 3/4; c / (t + p - c) is 2/4, 2/4 and 1/4."""
+    points = pd.DataFrame({"sequence": 1, "frame": [1, 2, 3, 4], "object": 1, "x": 5.0, "y": 5.0})
+    found = points[:3].assign(object=[1, 1, 2])
+    tracks = sf.track(points, found).summary.iloc[-1]
+    joints = points.assign(joint="tail", head_size=1.0), found.assign(joint="tail")
+    row = sf.pose(*joints).summary.iloc[0]
+    assert tracks["OWTA"] == pytest.approx(np.sqrt(3 / 4 * 5 / 12))
+    assert row["RHOTA"] < tracks["OWTA"], "the kit counts all four joints as missed in the frame without predictions"
+    assert row["RHOTA"] == pytest.approx(np.sqrt(3 / 7 * 5 / 12))
+
+
 def test_frames_that_are_not_labelled_are_left_out_whoever_is_annotated(tmp_path: Path) -> None:
     """Four images of one person; nobody is predicted in the second.
 

@@ -219,6 +219,9 @@ def test_what_does_not_fit_results_is_refused(results: dict[str, sf.TrackResult]
         sf.compare({"a": result, "b": others})
     with refused(("intervals: x: sums", "hota_tp_0.05")):
         sf.intervals(result._replace(sums=result.sums.drop(columns="hota_tp_0.05")))
+    lacking = [column for column in result.sums if column.startswith("hota_fragment")]  # as before there was FragA
+    with refused(("intervals: x: sums", "hota_fragment_0.05", "earlier version", "evaluate again")):
+        sf.intervals(result._replace(sums=result.sums.drop(columns=lacking)))
 
 
 def test_nothing_to_track_has_no_rows() -> None:

@@ -93,6 +93,18 @@ SCENES = {
         [(1, f, 1, 0, 0) for f in (1, 3)],
         {"Frag": 0, "FN": 1, "TP": 2, "PT": 1},
     ),
+    # Each of the three matches is a fragment: FragA is the mean of 1/3, 1/3 and 1/3, AssA that of 2/3, 1/3 and 2/3.
+    "another track for one frame": (
+        [(1, f, 1, 0, 0) for f in (1, 2, 3)],
+        [(1, 1, 7, 0, 0), (1, 2, 8, 0, 0), (1, 3, 7, 0, 0)],
+        {"FragA": 1 / 3, "AssA": 5 / 9, "DetA": 1, "FA-HOTA": (5 / 27) ** 0.25, "FA-RHOTA": (5 / 27) ** 0.25},
+    ),
+    # A miss ends no fragment: two matches of one fragment, each 2 / (3 + 2 - 2). DetA = 2 / 3 = DetRe.
+    "no track for one frame": (
+        [(1, f, 1, 0, 0) for f in (1, 2, 3)],
+        [(1, 1, 7, 0, 0), (1, 3, 7, 0, 0)],
+        {"FragA": 2 / 3, "AssA": 2 / 3, "FA-HOTA": 2 / 3, "FA-RHOTA": 2 / 3, "OWTA": 2 / 3, "HOTALocA(0)": 2 / 3},
+    ),
     # The identity of frame 1 is kept in frame 2, though the other prediction lies nearer.
     "continues with the worse one": (
         [(1, 1, 1, 0, 0), (1, 2, 1, 0, 0)],

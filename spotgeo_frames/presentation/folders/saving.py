@@ -315,12 +315,12 @@ def load(folder: str | Path) -> Any:
     TrackResult
       HOTA 0.7238, MOTA 0.878, IDF1 0.8445
       HOTA, CLEAR and Identity as trackeval 1.3.0 computes them
-      summary            3 rows × 43 columns
-      curve              57 rows × 14 columns
+      summary            3 rows × 47 columns
+      curve              57 rows × 17 columns
       matches            1,314 rows × 23 columns
       truth_objects      15 rows × 8 columns
       predicted_objects  30 rows × 7 columns
-      sums               2 rows × 152 columns
+      sums               2 rows × 171 columns
     """
     return load_as(Path(folder), None)
 

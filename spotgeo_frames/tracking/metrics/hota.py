@@ -12,9 +12,19 @@ alignment. The alignment of a truth and a prediction is J / (t + p - J), where J
 divided by the sum of the similarities of both with all objects of the frame, their own counted once. A metric without
 an alpha is the mean over the 19 values of alpha.
 
+The fragmentation-aware numbers are those of the PoseTrack21 kit, which calls OWTA RHOTA:
+
+    FragA = mean over true positives of f / (t + p - c)
+    FA-HOTA = sqrt(DetA * sqrt(AssA * FragA)), FA-RHOTA = sqrt(DetRe * sqrt(AssA * FragA))
+
+Here f is how many true positives the fragment has. A fragment is a run of true positives of a truth with the same
+prediction; it ends where another prediction takes the truth, not where the truth is missed.
+
 The metrics are those of trackeval 1.3.0 (metrics/hota.py), fill values included: shares with nothing to divide by are
 0, and LocA is 1 if there is no true positive. Known differences: none. If several assignments are equally good, the
-solver's choice counts, so the scores are computed in the same order of operations, to the last bit.
+solver's choice counts, so the scores are computed in the same order of operations, to the last bit. Fragments are
+counted as in the kit's own copy of trackeval (trackeval/metrics/hota.py of github.com/anDoer/PoseTrack21), which cannot
+average them over the detections of several classes; here their sums are added like all others.
 """
 
 from collections.abc import Iterable
@@ -35,7 +45,13 @@ LEAST_SIMILARITIES = ALPHAS - ROUNDING
 
 # The sums of each sequence and alpha: counts, and the sums over true positives of which means are made.
 HOTA_COUNTS = ["hota_tp", "hota_fn", "hota_fp"]
-HOTA_WEIGHTED = ["hota_similarity", "hota_association", "hota_association_recall", "hota_association_precision"]
+HOTA_WEIGHTED = [
+    "hota_similarity",
+    "hota_association",
+    "hota_association_recall",
+    "hota_association_precision",
+    "hota_fragment",
+]
 
 # Those of them that HOTA itself needs.
 HOTA_ALONE = [*HOTA_COUNTS, "hota_association"]
@@ -75,14 +91,16 @@ def hota_parts(tracks: Tracks, pairs: Pairs) -> dict[str, np.ndarray]:
     tp = _from_alpha(sequence, level, n_sequences)
     joined, _ = _joined(tracks, [pairs])
     truth, prediction = tracks.split_keys(joined)
-    together = _from_alpha(arrays.locate(joined, tracks.joint_keys(pairs.truth, pairs.prediction)), level, len(joined))
+    joint = arrays.locate(joined, tracks.joint_keys(pairs.truth, pairs.prediction))
+    together = _from_alpha(joint, level, len(joined))
     frames, predicted_frames = tracks.truth.n_rows[truth], tracks.predictions.n_rows[prediction]
     square = together * together
     wholes = (frames + predicted_frames)[:, None] - together, frames[:, None], predicted_frames[:, None]
+    fragments = _fragments(tracks.truth.of_row[pairs.truth], tracks.truth.n_identities, joint, level, square)
     sums = []
-    for whole in wholes:
+    for squares, whole in zip((square, square, square, fragments), (*wholes, wholes[0]), strict=True):
         total = np.zeros((n_sequences, n_alphas))
-        np.add.at(total, tracks.truth.sequence[truth], square / whole)
+        np.add.at(total, tracks.truth.sequence[truth], squares / whole)
         sums.append(total)
     fn, fp = tracks.n_truth[:, None] - tp, tracks.n_predicted[:, None] - tp
     weighted = _from_alpha(sequence, level, n_sequences, pairs.measure), *sums
@@ -97,19 +115,52 @@ def hota_alone(parts: NamedSums) -> dict[str, np.ndarray]:
 
 
 def hota_numbers(parts: NamedSums) -> dict[str, np.ndarray]:
-    """HOTA, DetA, AssA, DetRe, DetPr, AssRe, AssPr, OWTA and LocA from sums, each in the shape of the sums."""
+    """HOTA and all metrics of its family from sums, each in the shape of the sums.
+
+    OWTA and RHOTA are the same numbers. HOTALocA is HOTA times LocA.
+    """
     tp, fn, fp = (parts[name] for name in HOTA_COUNTS)
-    similarity, association, association_recall, association_precision = (parts[name] for name in HOTA_WEIGHTED)
+    similarity, *associations = (parts[name] for name in HOTA_WEIGHTED)
     divisor = np.maximum(1, tp)
+    ass_a, ass_re, ass_pr, frag_a = (association / divisor for association in associations)
+    found, loc_a = hota_alone(parts), np.where(tp > 0, similarity / divisor, 1.0)
+    det_re, aware = tp / np.maximum(1, tp + fn), np.sqrt(ass_a * frag_a)
+    by_recall = np.sqrt(det_re * ass_a)
     return {
-        **hota_alone(parts),
-        "DetRe": tp / np.maximum(1, tp + fn),
-        "DetPr": tp / np.maximum(1, tp + fp),
-        "AssRe": association_recall / divisor,
-        "AssPr": association_precision / divisor,
-        "OWTA": np.sqrt(tp / np.maximum(1, tp + fn) * (association / divisor)),
-        "LocA": np.where(tp > 0, similarity / divisor, 1.0),
+        **found,
+        **{"DetRe": det_re, "DetPr": tp / np.maximum(1, tp + fp), "AssRe": ass_re, "AssPr": ass_pr, "LocA": loc_a},
+        **{"OWTA": by_recall, "RHOTA": by_recall, "FragA": frag_a},
+        **{"FA-HOTA": np.sqrt(found["DetA"] * aware), "FA-RHOTA": np.sqrt(det_re * aware)},
+        "HOTALocA": found["HOTA"] * loc_a,
     }
+
+
+def _fragments(
+    of_truth: np.ndarray, n_truths: int, joint: np.ndarray, level: np.ndarray, square: np.ndarray
+) -> np.ndarray:
+    """The sum of f * f over the fragments of each two tracks at each alpha, (N, alphas), where `square` has c * c.
+
+    `of_truth` is the true track of each pair, `joint` the row of its two tracks, and `level` at how many alphas it
+    counts.
+    """
+    order = arrays.stable_order(of_truth, n_truths)  # the pairs of each true track, in the order of frames
+    of_truth, joint, level = of_truth[order], joint[order], level[order]
+    starts = np.flatnonzero(np.diff(joint, prepend=-1))
+    # Fragments only join as alpha rises. So two tracks with one fragment have one at all alphas, which is c long.
+    is_several = arrays.added_at(joint[starts], None, len(square)) > 1
+    goes_back = arrays.added_at(of_truth[starts], is_several[joint[starts]], n_truths) > 0
+    kept = np.flatnonzero(goes_back[of_truth])
+    rows, joint = np.unique(joint[kept], return_inverse=True)
+    level, of_rows = level[kept], np.zeros((len(rows), len(ALPHAS)))
+    for alpha in range(len(ALPHAS)):
+        counts = np.flatnonzero(level > alpha)  # what does not count at an alpha counts at no higher one
+        joint, level = joint[counts], level[counts]
+        starts = np.flatnonzero(np.diff(joint, prepend=-1))
+        length = np.diff(starts, append=len(joint))
+        of_rows[:, alpha] = arrays.added_at(joint[starts], length * length, len(rows))
+    fragments = square.copy()
+    fragments[rows] = of_rows
+    return fragments
 
 
 def _joined(tracks: Tracks, chunks: Iterable[Pairs]) -> tuple[np.ndarray, int]:

@@ -5,8 +5,8 @@ and a predicted joint is max(0, 1 - d / 0.5001), where d is their distance in he
 frame are the assignment with the greatest sum of these similarities alone; HOTA's alignment is not used.
 
 The total of a sequence is the mean over its joints. The total of all sequences is computed in another way: AssA, AssRe,
-AssPr and LocA are means of the sequences' totals, weighted by their true positives. DetA, DetRe and DetPr follow from
-counts added up over sequences and joints, and HOTA is sqrt(DetA * AssA) of these.
+AssPr, FragA and LocA are means of the sequences' totals, weighted by their true positives. DetA, DetRe and DetPr follow
+from counts added up over sequences and joints, and HOTA, RHOTA, FA-HOTA and FA-RHOTA are computed from these.
 
 These oddities are the kit's (trackeval/metrics/hota_pose.py, datasets/posetrack.py):
 
@@ -49,12 +49,12 @@ def keypoint_hota_totals(parts: NamedSums) -> dict[str, np.ndarray]:
     """
     means = {name: values.mean(axis=1) for name, values in hota_numbers(parts).items()}
     counts = {name: parts[name].sum(axis=1) for name in HOTA_COUNTS}
-    named = zip(HOTA_WEIGHTED, ("LocA", "AssA", "AssRe", "AssPr"), strict=True)
+    named = zip(HOTA_WEIGHTED, ("LocA", "AssA", "AssRe", "AssPr", "FragA"), strict=True)
     return counts | {name: means[mean] * counts["hota_tp"] for name, mean in named}
 
 
 def keypoint_hota(parts: NamedSums, totals: NamedSums) -> dict[str, np.ndarray]:
-    """The eight numbers of HOTA and the counts TP, FN, FP, each (sequences + 1, joints + 1, alphas); last are totals.
+    """The numbers of HOTA and the counts TP, FN, FP, each (sequences + 1, joints + 1, alphas); last are totals.
 
     `parts` are the sums by joint, and `totals` those of all joints.
     """

@@ -1,0 +1,81 @@
+"""The arguments and options that several commands take, and the words of help that they share."""
+
+from pathlib import Path
+
+from ..formats import BENCHMARKS
+from .option_kinds import argument, flag, given, number, path, word
+
+FILE = "Competition JSON (.json, .gz, .zip), Parquet (file or folder), CSV, or a format that read() knows, such as CVAT"
+FOLDERS = "or folders of MOTChallenge or PoseTrack, which are evaluated as tracks and as poses"
+FILES = f"files of any kind that score accepts, {FOLDERS}"
+FRAMES_HELP = "Parquet or CSV with the columns sequence and frame: lists all frames, also empty ones"
+TRUTH = argument("truth", FILE, metavar="TRUTH", type=Path)
+SUBMISSION = given("submission", FILE, "SUBMISSION")
+FRAMES = path("--frames", FRAMES_HELP)
+# These also accept a URI such as s3://bucket/folder, which a Path would damage.
+TRUTH_ADDRESS = argument("truth", FILE, metavar="TRUTH")
+FRAMES_ADDRESS = word("--frames", FRAMES_HELP)
+MATCHING = (
+    argument("--tau", "Largest distance of a true positive (px); 10 by default", metavar="<float>", type=number),
+    argument(
+        "--epsilon",
+        "Distance up to which the error is 0 (px), below tau; 3 by default, 0 for a tau of 3 or less",
+        metavar="<float>",
+        type=number,
+    ),
+    argument(
+        "--similarity",
+        "Match by similarity; boxes use iou by default. With iou and oks, JSON is COCO's annotations and results",
+        metavar="iou|oks|point|boundary_iou",
+    ),
+    argument(
+        "--threshold",
+        "Least similarity of a true positive; 0.5 by default",
+        metavar="<float>",
+        type=number,
+    ),
+    argument(
+        "--assignment",
+        "How pairs are chosen: as many as possible (the default), the least sum as in GOSPA and OSPA, or by score",
+        metavar="most|least|score",
+    ),
+    argument(
+        "--power",
+        "The power of distances in the sum of --assignment least, 1 or more; 2 by default",
+        metavar="<float>",
+        type=number,
+    ),
+    flag("--masks", "Read COCO's files for their masks, not boxes"),
+    flag("--labelled", "Leave out predictions that lie in no frame of the truth"),
+    word("--columns", "Which column of a table is which, such as frame=image_id,x=xmin; common names are found"),
+    word(
+        "--box-format",
+        "How the columns that --columns names as x, y, w, h are meant: xywh, xyxy or cxcywh",
+        dest="box_format",
+    ),
+)
+BENCHMARK = word(
+    "--benchmark", f"The benchmark whose rules apply to MOTChallenge folders: {', '.join(BENCHMARKS)} [default: MOT17]"
+)
+RULE = (
+    *MATCHING,
+    flag("--tracks", "Identities count: evaluate as track does, and joints as pose does"),
+    BENCHMARK,
+)
+PROTOCOL = argument(
+    "--protocol",
+    "Whose rules average precision follows; coco by default",
+    metavar="coco|voc2007|voc2010|lvis|ultralytics|ultralytics_cut|nuscenes|open_images|kitti",
+)
+BY_HELP = "Slice by a column of the match table: its values, 2 to 1000 quantile bins, or edges (x:0,5,inf); A*B crosses"
+BY = argument("--by", f"{BY_HELP}; may be repeated", metavar="COLUMN[:BINS]", action="append", default=[])
+EXCLUDE = word("--exclude", "Sequences to leave out, such as 5,9-12; a warning names unknown ones", default="")
+JSON = flag("--json", "Print JSON for programs", dest="as_json")
+OUT_HELP = "Folder for the tables behind the numbers, as Parquet, and for the JSON"
+OUT = path("--out", OUT_HELP)
+# Folders on any file system; a Path would damage a URI such as s3://bucket/folder.
+OUT_ADDRESS = word("--out", OUT_HELP)
+DATASET = (
+    flag("--dataset", "Evaluate Parquet of any size in parts, on all cores; rows may be in any order"),
+    argument("--scheduler", "Evaluate a --dataset on the Dask cluster at this address", metavar="ADDRESS"),
+)
