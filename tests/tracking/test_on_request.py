@@ -129,8 +129,19 @@ def test_datasets(tmp_path: Path) -> None:
         sf.track_dataset(*folders, **words)
 
 
+SIDED = TRUTH.objects.assign(side=np.where(TRUTH.objects["x"] < 30, "left", "right"))
+
+
+def test_datasets_by_condition(tmp_path: Path) -> None:
+    folders = [in_files(side, tmp_path / name) for name, side in (("t", SIDED), ("p", PREDICTIONS))]
+    words: dict[str, Any] = {"tau": 5.0, "by": "truth_side", "metrics": ASKED}
+    found, whole = sf.track_dataset(*folders, **words), sf.track(SIDED, PREDICTIONS, **words).summary
+    assert found["truth_side"].tolist() == whole["truth_side"].tolist()
+    np.testing.assert_allclose(found[NAMES], whole[NAMES], rtol=1e-12)
+
+
 def test_conditions() -> None:
-    sized = TRUTH._replace(objects=TRUTH.objects.assign(side=np.where(TRUTH.objects["x"] < 30, "left", "right")))
+    sized = TRUTH._replace(objects=SIDED)
     found = sf.track(sized, PREDICTIONS, tau=5.0, by="truth_side", metrics=ASKED).summary
     combined = found[found["sequence"].isna()].set_index("truth_side")
     for name in ("left", "right"):

@@ -65,7 +65,7 @@ def check_metrics(metrics: Any, several: Sequence[Sums]) -> list[str]:
         raise ValueError(f"metrics: {not_added[0]} does not follow from sums of sequences; leave it out")
     unknown = [name for name in metrics if name not in entries]
     if unknown:
-        on_request = on_request_text(unknown[0]) if "HOTA" in entries else ""
+        on_request = on_request_text(unknown[0]) if "MOTA" in entries else ""
         raise ValueError(f"metrics: {unknown[0]!r} is none of those that there are here: {known}{on_request}")
     for sums in several:
         own_metrics.check_none_lacking(metrics, sums.lacking)
