@@ -273,7 +273,7 @@ def track(
     Bernardin and Stiefelhagen 2008, doi:10.1155/2008/246309; MOTA = 1 - (FN + FP + IDSW) / (TP + FN). Identity: Ristani
     et al. 2016, doi:10.1007/978-3-319-48881-3_2; IDF1 = 2 IDTP / (2 IDTP + IDFN + IDFP). SIAP: Votruba et al., "Single
     Integrated Air Picture (SIAP) Metrics Implementation", 2001. VACE: Manohar et al. 2006, doi:10.1007/11612704_16.
-    OSPA(2): Beard, Vo and Vo 2020, doi:10.1109/TSP.2020.2986136.
+    OSPA(2): Beard, Vo and Vo 2020, IEEE Trans. Signal Process. 68, 2754-2769.
 
     Examples
     --------

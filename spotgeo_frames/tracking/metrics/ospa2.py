@@ -1,7 +1,7 @@
 """OSPA(2): how far two sets of tracks are apart, over windows of frames (Beard, Vo and Vo 2020).
 
-"A Solution for Large-Scale Multi-Object Tracking", doi:10.1109/TSP.2020.2986136. A window of W frames is a frame and
-the W - 1 before it, fewer at the start of a sequence. In a window, a true and a predicted track are apart by
+"A Solution for Large-Scale Multi-Object Tracking", IEEE Trans. Signal Process. 68, 2754-2769. A window of W frames is a
+frame and the W - 1 before it, fewer at the start of a sequence. In a window, a true and a predicted track are apart by
 
     d = mean over the frames in which either is there of (min(distance, tau), or tau where only one is there)
 
