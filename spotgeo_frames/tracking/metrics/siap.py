@@ -23,7 +23,7 @@ one. The time of one predicted track is that of all its associations with the tr
 Known differences from Stone Soup
     - Where there is nothing to divide by, metrics are null. There they are 0, and ambiguity 1.
     - Within tau is a distance of at most tau. `TrackToTruth` takes those below it.
-    - An association may last for one frame. Stone Soup fails then, and does where a track lacks a frame in between.
+    - An association may last for one frame. Stone Soup fails then, and also where a track lacks a frame in between.
     - N is the least. Stone Soup looks for it in an order that may need more, and stops counting where the association
       that it has chosen ends in the very frame that it looks at.
 """
