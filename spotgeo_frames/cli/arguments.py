@@ -27,7 +27,8 @@ class How(NamedTuple):
     `options` are those of the rule, and `tracks` says whether identities count. `layout` is that of folders that have a
     file for each sequence, and `benchmark` the one whose rules apply to MOTChallenge's, None if it is not given.
     `frames` says which frames count, and `needed` what the command needs of wide tables. `masks` says that COCO's files
-    are read for their masks. `protocol` is that of average precision, None where none is asked for.
+    are read for their masks. `protocol` is that of average precision, None where none is asked for. `on_request` are
+    the metrics of tracks that are computed on request only, by their families.
     """
 
     options: MatchOptions
@@ -38,6 +39,7 @@ class How(NamedTuple):
     needed: Needed
     masks: bool = False
     protocol: str | None = None
+    on_request: Sequence[str] = ()
 
     @property
     def told(self) -> str | Measure | None:
