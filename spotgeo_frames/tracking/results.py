@@ -135,7 +135,7 @@ def columns_by(table: pd.DataFrame, by: By | None, metrics: MetricSet) -> dict[s
     columns = selections.by_columns(table[_attributes(table)], by, [*metrics.entries, "n_sequences"], CALLED)
     slices = slice_columns(table)
     if not columns.keys() >= {*slices}:
-        why = f"its rows are by {' and '.join(slices)}, and such slices share predictions, so they do not add up"
+        why = f"its rows are by {' and '.join(slices)}, and slices that are evaluated by themselves do not add up"
         raise InputError(f"by: {why}; name {'it' if len(slices) == 1 else 'all of them'} in by")
     return columns
 
