@@ -208,6 +208,8 @@ def test_slices_do_not_add_up() -> None:
     for ask in (sf.summarize, sf.intervals):
         with refused(("by", "its rows are by truth_size", "name it in by")):
             ask(result)  # type: ignore[operator]
+    with refused(("sums", "no column truth_size", "track(..., by='truth_size')")):
+        sf.intervals(sf.track(TRUTH, PREDICTIONS), by="truth_size")
     with refused(("error_costs: x", "is by truth_size", "where={'truth_size': value}")):
         sf.error_costs(result)
 
