@@ -61,6 +61,8 @@ class Metric(NamedTuple):
         Whether the metric is among the first numbers that people see of a result: in its text and on leaderboards.
     no_interval
         Why the metric has no interval; empty where it has one.
+    fewest
+        The fewest sequences of which the metric has an interval: with fewer, simulated intervals miss too often.
     sums
         Of an own metric, a function from the rows of a match table to what each row adds to the metric's own sums,
         arrays (rows,) by METRIC.SUM. None for built-in metrics.
@@ -85,6 +87,7 @@ class Metric(NamedTuple):
     is_total: bool = False
     headline: bool = False
     no_interval: str = ""
+    fewest: int = 0
     sums: Callable[[pd.DataFrame], dict[str, np.ndarray]] | None = None
 
     def is_defined(self, by_similarity: bool, assignment: str = "most") -> bool:
@@ -138,6 +141,10 @@ def _of_frames(name: str, label: str, formula: str, *needs: int, **facts: Any) -
         **facts,
     )
 
+
+# The fewest sequences of which the means of sums over the objects of a frame have intervals: those are as large as the
+# frames have objects. In simulations of 5 to 20 uneven sequences, 86% to 92% of nominal 95% intervals held the truth.
+FEWEST_OF_SUMS = 60
 
 # In the order of the columns of `summarize`.
 METRICS = by_name(
@@ -267,10 +274,26 @@ METRICS = by_name(
         tau_power=1,
     ),
     _of_frames(
-        "localisation", "localisation cost", "mean over frames of the sum of distance^power of the TP", schema.TP
+        "localisation",
+        "localisation cost",
+        "mean over frames of the sum of distance^power of the TP",
+        schema.TP,
+        fewest=FEWEST_OF_SUMS,
     ),
-    _of_frames("missed", "cost of misses", "mean over frames of tau^power / 2 for each FN", schema.FN),
-    _of_frames("false", "cost of false alarms", "mean over frames of tau^power / 2 for each FP", schema.FP),
+    _of_frames(
+        "missed",
+        "cost of misses",
+        "mean over frames of tau^power / 2 for each FN",
+        schema.FN,
+        fewest=FEWEST_OF_SUMS,
+    ),
+    _of_frames(
+        "false",
+        "cost of false alarms",
+        "mean over frames of tau^power / 2 for each FP",
+        schema.FP,
+        fewest=FEWEST_OF_SUMS,
+    ),
 )
 
 # Metrics of a curve over score thresholds; the sums of a single match table do not determine them.

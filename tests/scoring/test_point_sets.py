@@ -218,17 +218,35 @@ def test_a_sweep_is_each_threshold_by_itself(
         assert (row.keys() >= {*NAMES}) == (words["assignment"] == "least")
 
 
+def test_sums_of_few_frames_have_no_interval_and_say_why() -> None:
+    """Where sizes differ much, simulated intervals of 5 to 20 sequences held the truth in 86% to 92%, not in 95%."""
+    truth, predictions = sides(13, most=6)
+    n = truth["sequence"].nunique()
+    parts = [side.assign(sequence=side["sequence"] + 100 * at) for at in range(-(-60 // n)) for side in (truth,)]
+    others = [predictions.assign(sequence=predictions["sequence"] + 100 * at) for at in range(len(parts))]
+    few, many = sf.match(truth, predictions, **LEAST), sf.match(pd.concat(parts), pd.concat(others), **LEAST)
+    for table, is_known in ((few, False), (many, True)):
+        rows = sf.intervals(table, metrics=["gospa", "localisation", "missed", "false"])
+        assert rows["low"].notna().tolist() == [True, *[is_known] * 3]
+        assert rows["reason"].isna().tolist() == [True, *[is_known] * 3]
+        moved = table.assign(gospa_error=table["gospa_error"] * 0.9)
+        pairs = sf.compare({"a": table, "b": moved}, metrics=["gospa", "missed"]).pairs
+        assert pairs["low"].notna().tolist() == [True, is_known]
+        assert pairs["p_value"].notna().all()
+    assert "fewer than 60 sequences" in sf.intervals(few, metrics=["false"])["reason"][0]
+
+
 def test_intervals_comparisons_and_leaderboards() -> None:
     truth, predictions = sides(13, most=6)
     table, moved = (
         sf.match(truth, side, **LEAST) for side in (predictions, predictions.assign(x=predictions["x"] + 2))
     )
     found = sf.intervals(table, metrics=["gospa", "ospa", "missed"]).set_index("metric")
-    assert (found["low"] < found["estimate"]).all()
-    assert (found["estimate"] < found["high"]).all()
+    assert (found["low"] < found["estimate"])[:2].all()
+    assert (found["estimate"] < found["high"])[:2].all()
     assert found["estimate"].tolist() == sf.summarize(table)[["gospa", "ospa", "missed"]].iloc[0].tolist()
-    same = sf.compare({"a": table, "b": table}, metrics=["gospa"]).pairs.iloc[0]
-    assert (same["estimate"], same["p_value"]) == (0, 1)
+    same = sf.compare({"a": table, "b": table}, metrics=["gospa", "missed"]).pairs
+    assert same[["estimate", "low", "high", "p_value"]].to_numpy().tolist() == [[0, 0, 0, 1]] * 2
     differ = sf.compare({"a": table, "b": moved}, metrics=["gospa"]).pairs.iloc[0]
     values = {name: sf.summarize(of)["gospa"].item() for name, of in (("a", table), ("b", moved))}
     assert differ["estimate"] == pytest.approx(values[differ["a"]] - values[differ["b"]])

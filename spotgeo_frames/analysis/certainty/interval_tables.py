@@ -10,7 +10,16 @@ from ...scoring import FEW_SEQUENCES, LITTLE_KNOWN, OF_FEW, MetricSet, Sums
 from ...support import pandas_tables
 from ...tables import messages
 from .jackknife import Intervals
-from .reasons import FEW_COMBINED, FEWEST_COMBINED, NOT_DEFINED_HERE, OF_ONE, OF_THE_REST, UNKNOWN_TAU, first_reasons
+from .reasons import (
+    FEW_COMBINED,
+    FEW_UNBOUNDED,
+    FEWEST_COMBINED,
+    NOT_DEFINED_HERE,
+    OF_ONE,
+    OF_THE_REST,
+    UNKNOWN_TAU,
+    first_reasons,
+)
 
 # What intervals and p-values say something about; a note of every table that has them.
 QUESTION = "what many more sequences like these would give, each weighted by its size"
@@ -104,6 +113,7 @@ def with_reasons(
         (n == 1, OF_ONE),
         (few, FEW_COMBINED),
         *((of_metric, text) for text, of_metric in without_interval(sums.metrics, names)),
+        *unbounded(sums.metrics, names, n),
         (np.isnan(found.low), _why(sums, tau)),
     ]
     reason = first_reasons(found.reason, conditions)
@@ -115,6 +125,14 @@ def without_interval(metrics: MetricSet, names: Sequence[str]) -> list[tuple[str
     """The reasons why some of the named metrics have no interval, each with the metrics (metrics,) that it marks."""
     reasons = [metrics.entries[name].no_interval for name in names]
     return [(text, np.array([reason == text for reason in reasons])) for text in dict.fromkeys(reasons) if text]
+
+
+def unbounded(metrics: MetricSet, names: Sequence[str], n_sequences: np.ndarray) -> list[tuple[np.ndarray, str]]:
+    """Where numbers (..., metrics) have too few sequences for an interval, with the reason, for each count needed."""
+    fewest = np.array([metrics.entries[name].fewest for name in names])
+    return [
+        ((fewest == count) & (n_sequences < count), FEW_UNBOUNDED.format(count)) for count in {*fewest.tolist()} - {0}
+    ]
 
 
 def _why(sums: Sums, tau: float) -> str:

@@ -9,7 +9,7 @@ import pandas as pd
 from ...scoring import MetricSet, NamedSums, PerSequence, Sums, summary_of
 from ...support import pandas_tables
 from .estimates import functions_of, functions_of_means, linear, per_sequence, rows_of_means
-from .interval_tables import MOST_LEFT_OUT, lost_text, without_interval
+from .interval_tables import MOST_LEFT_OUT, lost_text, unbounded, without_interval
 from .left_out_pairs import PairTests, left_out_of, none_of, pair_tests
 from .reasons import NOT_DEFINED_FOR_ONE, NOT_OF_ALL, OF_THE_REST
 from .resampling import aligned_sums, only_used
@@ -52,8 +52,16 @@ def pair_table(
     first = next(iter(groups[0].sums.values()))
     is_result, has_means = first.of_result, first.per_sequence is not None
     of_means = _of_means(groups, metrics, confidence) if has_means else tests
+    pairs = [(group, frozenset(pair) in group.same) for group in groups for pair in group.pairs]
     for text, marked in without_interval(first.metrics, metrics):
-        tests, of_means = ([_untold(of, text, marked) for of in several] for several in (tests, of_means))
+        tests, of_means = (
+            [of if is_same else _untold(of, text, marked) for of, (_, is_same) in zip(several, pairs, strict=True)]
+            for several in (tests, of_means)
+        )
+    tests = [
+        of if is_same else _unbounded(of, first.metrics, metrics, n_units(group))
+        for of, (group, is_same) in zip(tests, pairs, strict=True)
+    ]
     parts, at = [], 0
     for group in groups:
         rows = range(at, at + len(group.pairs))
@@ -71,6 +79,16 @@ def pair_table(
         parts.append(labelled(pd.concat(tables, ignore_index=True), group.labels))
         at += len(group.pairs)
     return pandas_tables.with_text(pd.concat(parts, ignore_index=True))
+
+
+def _unbounded(found: Mapping[str, Any], metrics: MetricSet, names: Sequence[str], n_sequences: int) -> dict[str, Any]:
+    """A test without the intervals of metrics that need more sequences; p-values of swaps hold for any count."""
+    answer = dict(found)
+    for marked, text in unbounded(metrics, names, np.array(n_sequences)):
+        bounds = {name: np.where(marked, np.nan, answer[name]) for name in ("low", "high")}
+        told = zip(marked, found["estimate"], answer["reason"], strict=True)
+        answer |= bounds | {"reason": [text if of and not np.isnan(value) else old for of, value, old in told]}
+    return answer
 
 
 def _untold(found: Mapping[str, Any], text: str, marked: np.ndarray) -> dict[str, Any]:

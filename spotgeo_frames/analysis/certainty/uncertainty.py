@@ -18,7 +18,15 @@ from ...support import InputError, arrays
 from ...tables import By, Columns, Table, table_kinds
 from .batches import batch_means, null_texts
 from .estimates import clustered, combined, macro, tau_of, with_units
-from .interval_tables import QUESTION, metric_table, result_table, warning_texts, with_reasons, without_interval
+from .interval_tables import (
+    QUESTION,
+    metric_table,
+    result_table,
+    unbounded,
+    warning_texts,
+    with_reasons,
+    without_interval,
+)
 from .jackknife import Intervals
 from .resampling import (
     bounds,
@@ -165,9 +173,11 @@ def interval_table(
     tau = tau_of(of.matches)
     if method == "batch_means":
         found = batch_means(sums, of, by, own, names, tau, confidence)
-        for text, marked in without_interval(sums.metrics, names):
-            found.low[:, marked] = found.high[:, marked] = np.nan
-            found.reason[:, marked] = text
+        few = unbounded(sums.metrics, names, n_sequences[:, None])
+        for text, marked in [*without_interval(sums.metrics, names), *((text, where) for where, text in few)]:
+            holds = np.broadcast_to(marked, found.low.shape)
+            found.low[holds] = found.high[holds] = np.nan
+            found.reason[holds] = text
         texts = null_texts(found.reason, names)
     else:
         sums = clustered(sums, of, cluster)
