@@ -73,6 +73,46 @@ def coverage(replicates: int) -> None:
             print(f"  {name:10}{n:5}" + "".join(f"{held[metric]:14.1%}" for metric in ASKED), flush=True)
 
 
+OF_POINT_SETS = ["gospa", "ospa", "localisation", "missed", "false", "lrp", "f2"]
+
+
+def point_sets(replicates: int) -> None:
+    """The same of GOSPA, OSPA and their parts, and of metrics by name, also of so few sequences that none is shown."""
+    sf.add_metrics("lrp", "f2")
+    METRICS.update({name: METRICS[name]._replace(fewest=0) for name in OF_POINT_SETS})
+    print(
+        f"95% intervals that hold the true number, {replicates:,} replicates\n  population    n" + _heads(OF_POINT_SETS)
+    )
+    for name, population in POPULATIONS.items():
+        random = np.random.default_rng(99)
+        true = sf.summarize(in_frames(match_table(population(random, 100_000), random), random)).iloc[0]
+        for n in SIZES:
+            random = np.random.default_rng([1, n])
+            matches = in_frames(match_table(population(random, n * replicates), random), random)
+            replicate = pd.Series(matches["sequence"] // n, name="replicate")
+            found = sf.intervals(matches, by=replicate, metrics=OF_POINT_SETS).dropna(subset=["low", "high"])
+            number = found["metric"].map(true)
+            held = ((found["low"] <= number + 1e-9) & (number <= found["high"] + 1e-9)).groupby(found["metric"]).mean()
+            print(f"  {name:10}{n:5}" + "".join(f"{held[metric]:14.1%}" for metric in OF_POINT_SETS), flush=True)
+
+
+def in_frames(matches: pd.DataFrame, random: np.random.Generator) -> pd.DataFrame:
+    """A match table whose rows lie in five frames of each sequence, with the costs of assignment="least"."""
+    error = np.where(matches["outcome"] == "TP", matches["distance"] ** 2, TAU**2 / 2)
+    table = matches.assign(frame=random.integers(1, 6, len(matches)), gospa_error=error)
+    sequence, frame = (
+        np.arange(table["sequence"].max() + 1).repeat(5),
+        np.tile(np.arange(1, 6), table["sequence"].max() + 1),
+    )
+    every = pd.DataFrame({"sequence": sequence, "frame": frame})
+    seen = pd.MultiIndex.from_frame(table[["sequence", "frame"]])
+    empty = every[~pd.MultiIndex.from_frame(every).isin(seen)]
+    rows = empty.assign(outcome=pd.Categorical(["empty"] * len(empty), categories=OUTCOMES))
+    answer = pd.concat([table, rows]).sort_values(["sequence", "frame", "outcome"], kind="stable", ignore_index=True)
+    answer.attrs = matches.attrs | {"assignment": "least", "power": 2.0}
+    return answer
+
+
 def _heads(names: Sequence[str]) -> str:
     return "".join(f"{name:>14}" for name in names)
 
@@ -358,6 +398,7 @@ def _taken(function: Callable[..., object], *arguments: object) -> float:
 PARTS: dict[str, Callable[[int], None]] = {
     "speed": lambda _: speed(),
     "coverage": coverage,
+    "point_sets": point_sets,
     "p_values": p_values,
     "gates": gates,
     "families": families,

@@ -11,7 +11,7 @@ import numpy as np
 from ..support import InputError
 from ..tables import schema
 from .own_metrics import RowSums, metric
-from .registry import METRICS
+from .registry import FEWEST_SIMULATED, METRICS
 from .sequence_sums import share
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ class Known(NamedTuple):
     value: Callable[[dict[str, np.ndarray]], Any]
     higher_is_better: bool = True
     no_interval: str = ""
+    fewest: int = 0
 
 
 def add_metrics(*names: str) -> None:
@@ -82,6 +83,7 @@ def add_metrics(*names: str) -> None:
             high=1.0,
             written="share",
             no_interval=known.no_interval,
+            fewest=known.fewest,
         )
 
 
@@ -168,6 +170,7 @@ KNOWN = {
         _errors,
         lambda sums: share(sums["error"] + sums["fp"] + sums["fn"], sums["tp"] + sums["fp"] + sums["fn"]),
         higher_is_better=False,
+        fewest=FEWEST_SIMULATED,
     ),
     "d_ece": Known(
         "D-ECE",

@@ -12,7 +12,7 @@ from ...tables import messages
 from .jackknife import Intervals
 from .reasons import (
     FEW_COMBINED,
-    FEW_UNBOUNDED,
+    FEWER_THAN_NEEDED,
     FEWEST_COMBINED,
     NOT_DEFINED_HERE,
     OF_ONE,
@@ -113,7 +113,7 @@ def with_reasons(
         (n == 1, OF_ONE),
         (few, FEW_COMBINED),
         *((of_metric, text) for text, of_metric in without_interval(sums.metrics, names)),
-        *unbounded(sums.metrics, names, n),
+        *of_too_few(sums.metrics, names, n),
         (np.isnan(found.low), _why(sums, tau)),
     ]
     reason = first_reasons(found.reason, conditions)
@@ -127,11 +127,12 @@ def without_interval(metrics: MetricSet, names: Sequence[str]) -> list[tuple[str
     return [(text, np.array([reason == text for reason in reasons])) for text in dict.fromkeys(reasons) if text]
 
 
-def unbounded(metrics: MetricSet, names: Sequence[str], n_sequences: np.ndarray) -> list[tuple[np.ndarray, str]]:
+def of_too_few(metrics: MetricSet, names: Sequence[str], n_sequences: np.ndarray) -> list[tuple[np.ndarray, str]]:
     """Where numbers (..., metrics) have too few sequences for an interval, with the reason, for each count needed."""
     fewest = np.array([metrics.entries[name].fewest for name in names])
     return [
-        ((fewest == count) & (n_sequences < count), FEW_UNBOUNDED.format(count)) for count in {*fewest.tolist()} - {0}
+        ((fewest == count) & (n_sequences < count), FEWER_THAN_NEEDED.format(count))
+        for count in {*fewest.tolist()} - {0}
     ]
 
 

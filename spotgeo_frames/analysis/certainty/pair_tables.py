@@ -9,7 +9,7 @@ import pandas as pd
 from ...scoring import MetricSet, NamedSums, PerSequence, Sums, summary_of
 from ...support import pandas_tables
 from .estimates import functions_of, functions_of_means, linear, per_sequence, rows_of_means
-from .interval_tables import MOST_LEFT_OUT, lost_text, unbounded, without_interval
+from .interval_tables import MOST_LEFT_OUT, lost_text, of_too_few, without_interval
 from .left_out_pairs import PairTests, left_out_of, none_of, pair_tests
 from .reasons import NOT_DEFINED_FOR_ONE, NOT_OF_ALL, OF_THE_REST
 from .resampling import aligned_sums, only_used
@@ -59,7 +59,7 @@ def pair_table(
             for several in (tests, of_means)
         )
     tests = [
-        of if is_same else _unbounded(of, first.metrics, metrics, n_units(group))
+        of if is_same else _with_enough(of, first.metrics, metrics, n_units(group))
         for of, (group, is_same) in zip(tests, pairs, strict=True)
     ]
     parts, at = [], 0
@@ -81,10 +81,12 @@ def pair_table(
     return pandas_tables.with_text(pd.concat(parts, ignore_index=True))
 
 
-def _unbounded(found: Mapping[str, Any], metrics: MetricSet, names: Sequence[str], n_sequences: int) -> dict[str, Any]:
+def _with_enough(
+    found: Mapping[str, Any], metrics: MetricSet, names: Sequence[str], n_sequences: int
+) -> dict[str, Any]:
     """A test without the intervals of metrics that need more sequences; p-values of swaps hold for any count."""
     answer = dict(found)
-    for marked, text in unbounded(metrics, names, np.array(n_sequences)):
+    for marked, text in of_too_few(metrics, names, np.array(n_sequences)):
         bounds = {name: np.where(marked, np.nan, answer[name]) for name in ("low", "high")}
         told = zip(marked, found["estimate"], answer["reason"], strict=True)
         answer |= bounds | {"reason": [text if of and not np.isnan(value) else old for of, value, old in told]}

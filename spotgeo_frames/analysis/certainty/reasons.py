@@ -25,8 +25,8 @@ FEWEST_COMBINED = 20
 FEW_COMBINED = f"fewer than {FEWEST_COMBINED} sequences, and a single large one may decide the combined number"
 
 
-# A sum over the objects of a frame has no upper bound, so that sequences which nobody has seen may decide its mean.
-FEW_UNBOUNDED = "fewer than {} sequences, and others with more objects may decide a number that has no upper bound"
+# What intervals of some metrics need; docs/uncertainty.md has the simulations.
+FEWER_THAN_NEEDED = "fewer than {} sequences, of which simulated intervals of this metric miss the truth too often"
 
 
 def first_reasons(reasons: np.ndarray, conditions: Iterable[tuple[np.ndarray, Any]]) -> np.ndarray:

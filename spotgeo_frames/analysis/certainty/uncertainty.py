@@ -21,8 +21,8 @@ from .estimates import clustered, combined, macro, tau_of, with_units
 from .interval_tables import (
     QUESTION,
     metric_table,
+    of_too_few,
     result_table,
-    unbounded,
     warning_texts,
     with_reasons,
     without_interval,
@@ -173,7 +173,7 @@ def interval_table(
     tau = tau_of(of.matches)
     if method == "batch_means":
         found = batch_means(sums, of, by, own, names, tau, confidence)
-        few = unbounded(sums.metrics, names, n_sequences[:, None])
+        few = of_too_few(sums.metrics, names, n_sequences[:, None])
         for text, marked in [*without_interval(sums.metrics, names), *((text, where) for where, text in few)]:
             holds = np.broadcast_to(marked, found.low.shape)
             found.low[holds] = found.high[holds] = np.nan
