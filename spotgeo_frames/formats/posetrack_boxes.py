@@ -131,10 +131,8 @@ def _of_lines(truth_dir: Path, tracker_dir: Path | None) -> _Boxes:
     truth, predictions, names = motchallenge.read_folders(truth_dir, tracker_dir, False, lengths)
     ordered = [info for name in names for info in sorted(infos[name], key=lambda info: info.frame_index)]
     objects = truth.objects.select([name for name in truth.objects if name != "considered"])
-    n_rows = len(objects), len(predictions.objects)
-    return _Boxes(
-        truth._replace(objects=objects), predictions, regions_of(list(map(_polygons, ordered))), names, n_rows
-    )
+    regions = regions_of([_polygons(info) for info in ordered])
+    return _Boxes(truth._replace(objects=objects), predictions, regions, names)
 
 
 def _info_problems(infos: Sequence[_Info], name: str) -> list[str]:
