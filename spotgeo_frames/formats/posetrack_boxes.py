@@ -82,12 +82,16 @@ class _Info(msgspec.Struct, gc=False):
 
 
 class _Boxes(NamedTuple):
-    """Both sides of folders, in which `sequence` holds positions among the `names`, and the regions of the frames."""
+    """Both sides of folders, in which `sequence` holds positions among the `names`; and the regions of the frames.
+
+    `n_rows` is how many boxes the files of each side have, those in frames that do not count among them.
+    """
 
     truth: SideColumns
     predictions: SideColumns
     regions: Regions
     names: list[str]
+    n_rows: list[int]
 
 
 def read_boxes(given: Sequence[Copy]) -> tuple[Annotations, Annotations]:
@@ -107,8 +111,8 @@ def read_boxes(given: Sequence[Copy]) -> tuple[Annotations, Annotations]:
     kept = boxes.predictions.objects.filter(~_ignored(boxes))
     sides = boxes.truth, boxes.predictions._replace(objects=kept)
     truth, predictions = (annotations_of(motchallenge.named(side, boxes.names)) for side in sides)
-    for side, read_side, copy, state in zip((truth, predictions), boxes[:2], copies, states, strict=False):
-        provenance.note_source(side.objects, copy.name, state, len(read_side.objects))
+    for side, copy, state, rows in zip((truth, predictions), copies, states, boxes.n_rows, strict=False):
+        provenance.note_source(side.objects, copy.name, state, rows)
     return truth, predictions
 
 
@@ -132,7 +136,8 @@ def _of_lines(truth_dir: Path, tracker_dir: Path | None) -> _Boxes:
     ordered = [info for name in names for info in sorted(infos[name], key=lambda info: info.frame_index)]
     objects = truth.objects.select([name for name in truth.objects if name != "considered"])
     regions = regions_of([_polygons(info) for info in ordered])
-    return _Boxes(truth._replace(objects=objects), predictions, regions, names)
+    n_rows = [len(objects), len(predictions.objects)]
+    return _Boxes(truth._replace(objects=objects), predictions, regions, names, n_rows)
 
 
 def _info_problems(infos: Sequence[_Info], name: str) -> list[str]:
@@ -176,7 +181,8 @@ def _of_documents(truth_dir: Path, prediction_dir: Path | None) -> _Boxes:
     }
     regions = regions_of([(image.ignore_regions_x, image.ignore_regions_y) for image in flat])
     truth, predictions = (_objects(images, [pair[side].annotations for pair in read]) for side in (0, 1))
-    return _Boxes(SideColumns(truth, Columns(frames)), SideColumns(predictions), regions, names)
+    n_rows = [sum(len(pair[side].annotations) for pair in read) for side in (0, 1)]
+    return _Boxes(SideColumns(truth, Columns(frames)), SideColumns(predictions), regions, names, n_rows)
 
 
 def _sequence(truth_file: File, prediction_file: File | None) -> tuple[_Document, _Document]:
