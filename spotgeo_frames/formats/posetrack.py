@@ -221,16 +221,16 @@ def _category_problems(document: _Document, name: str) -> list[str]:
     ]
 
 
-def identity_problems(people: Sequence[Any], name: str, images: Container[int]) -> list[str]:
-    """Where annotations are of an image that is not known, or name an identity twice in one."""
-    problems, first = [], dict[tuple[int, int], int]()
+def identity_problems(people: Sequence[Any], name: str, images: Container[int]) -> dict[int, list[str]]:
+    """Where annotations are of an image that is not known, or name an identity twice in one: by the annotation."""
+    problems, first = dict[int, list[str]](), dict[tuple[int, int], int]()
     for number, person in enumerate(people):
         image = person.image_id
         if image not in images:
-            problems.append(f"{name}: annotations[{number}].image_id: there is no image {image}")
+            problems[number] = [f"{name}: annotations[{number}].image_id: there is no image {image}"]
         if first.setdefault((image, person.track_id), number) != number:
             what = f"{person.track_id} is in image {image} already, at annotations[{first[image, person.track_id]}]"
-            problems.append(f"{name}: annotations[{number}].track_id: {what}")
+            problems.setdefault(number, []).append(f"{name}: annotations[{number}].track_id: {what}")
     return problems
 
 
@@ -238,8 +238,9 @@ def _person_problems(
     people: Sequence[_Person], name: str, images: Container[int], labelled: Container[int], is_truth: bool
 ) -> list[str]:
     """What is wrong with the annotations of a file."""
-    problems = identity_problems(people, name, images)
+    problems, of_identities = [], identity_problems(people, name, images)
     for number, person in enumerate(people):
+        problems += of_identities.get(number, [])
         image, keypoints, head, scores = person.image_id, person.keypoints, person.bbox_head, person.scores
         if keypoints is None:
             if image in labelled:

@@ -208,9 +208,10 @@ def _sequence(truth_file: File, prediction_file: File | None) -> tuple[_Document
 
 def _person_problems(people: Sequence[_Person], name: str, counts: Mapping[int, bool]) -> list[str]:
     """What is wrong with the annotations of a file; `counts` says of each image whether it counts."""
-    problems, known = posetrack.identity_problems(people, name, counts), counts.keys()
+    problems, of_identities = list[str](), posetrack.identity_problems(people, name, counts)
     for number, person in enumerate(people):
-        if person.image_id not in known or not counts[person.image_id]:
+        problems += of_identities.get(number, [])
+        if not counts.get(person.image_id):
             continue
         box, place = person.bbox, f"{name}: annotations[{number}].bbox"
         if box is None or len(box) != 4:

@@ -82,7 +82,7 @@ def overlapping(boxes: np.ndarray, frame: np.ndarray, regions: Regions, least: f
         pair, part = arrays.ranges(first, last - first)
         rectangles = shapely.box(x1, y1, x2, y2)[box[pair]]
         shared, whole = (
-            np.bincount(pair, shapely.area(areas(parts[part], rectangles)), len(box))
+            arrays.added_at(pair, shapely.area(areas(parts[part], rectangles)), len(box))
             for areas in (shapely.intersection, shapely.union)
         )
         marked[box[shared / whole > least]] = True
