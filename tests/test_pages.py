@@ -53,13 +53,15 @@ INSTEAD: dict[str, dict[str, dict[str, str]]] = {
             'pd.crosstab(visibility, result.matches["event"])': (
                 'result.matches.group_by(visibility).agg(pl.col("event").value_counts())'
             ),
+            'pairs[pairs["aggregate"] == "combined"]': 'pairs.filter(pl.col("aggregate") == "combined")',
         },
         "pyarrow": {
-            "import pandas as pd": "",
+            "import pandas as pd": "import pyarrow.compute as pc",
             'visibility = pd.cut(result.matches["truth_visibility"], 4)': 'visibility = "truth_visibility"',
             'pd.crosstab(visibility, result.matches["event"])': (
                 'result.matches.group_by([visibility, "event"]).aggregate([([], "count_all")])'
             ),
+            'pairs[pairs["aggregate"] == "combined"]': 'pairs.filter(pc.field("aggregate") == "combined")',
         },
     },
     "is_b_better": {"polars": {}, "pyarrow": {}},

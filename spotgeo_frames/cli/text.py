@@ -221,7 +221,7 @@ IDSW: identity switches; Frag: fragmentations; MT, PT, ML: objects mostly tracke
 
 def track_slices_text(table: pd.DataFrame, columns: Sequence[str]) -> str:
     """Formats the combined metrics of the slices by these columns as aligned text, shares in percent."""
-    cells = bins_as_text(table[[*columns]]).map(lambda value: one_line(f"{value}"))
+    cells = table[[*columns]].map(lambda value: one_line(f"{value}"))
     return cells.join(_track_columns(table)).rename(columns=one_line).to_string(index=False)
 
 

@@ -11,7 +11,7 @@ from ..formats import BOXES_OF_POSES, known_format, read_motchallenge, read_numb
 from ..geometries import JOINTS
 from ..matching import Aligned, Rule, alignment, left_out
 from ..scoring import official, slice_files
-from ..support import addresses, bins_as_text, plain_value, reading
+from ..support import addresses, plain_value, reading
 from ..tables import CheckedBins, Columns, columns_of, dataframe_of, joined, side_columns
 from ..tracking import TRACK_METRICS, conditions, counted_in_tracks, evaluate_tracks, rule_of_tracks, track_tables
 from ..tracking import track as track_sides
@@ -224,10 +224,7 @@ def _answer(found: Found) -> str:
         "provenance": official.of_tracks(found.notes),
     }
     if found.by_slice:
-        shown = {
-            columns: columns_of(bins_as_text(dataframe_of(table.select([*columns, *TRACK_METRICS]))))
-            for columns, table in found.by_slice.items()
-        }
+        shown = {columns: table.select([*columns, *TRACK_METRICS]) for columns, table in found.by_slice.items()}
         answer["by"] = slices_json(shown)
     if found.near_no_truth is not None:
         answer[conditions.NEAR_NO_TRUTH] = found.near_no_truth
@@ -272,7 +269,7 @@ def _poses(truth: Path, predictions: Submission, out: Path | None, slices: Seque
 
 def _poses_by_slice(result: "PoseResult", columns: Slicing) -> "list[tuple[Any, pd.DataFrame]]":
     """The values of each slice, and its combined rows, one a joint."""
-    combined = bins_as_text(result.summary[result.summary["sequence"].isna()])
+    combined = result.summary[result.summary["sequence"].isna()]
     slices = combined.groupby([*columns], sort=False, observed=True, dropna=False)
     values = [[plain_value(value) for value in key] for key, _ in slices]
     return [(value[0] if len(value) == 1 else value, rows) for value, (_, rows) in zip(values, slices, strict=True)]

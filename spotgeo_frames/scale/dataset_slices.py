@@ -45,7 +45,7 @@ class TrackSlices(NamedTuple):
     def _with_bins(self, labels: Columns) -> Columns:
         """The values of a slice with its bins in place of their positions."""
         bins = {name: array_of(bins_of_codes(pd.Series(labels[name]), edges)) for name, edges in self.edges.items()}
-        return labels.assign(bins)
+        return conditions.named_bins(labels.arrays | bins)
 
 
 def slices_of_dataset(

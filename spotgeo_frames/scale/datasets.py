@@ -22,7 +22,7 @@ import pandas as pd
 from ..geometries import Measure
 from ..matching import Assignment, FrameRule, Rule, match_options, matcher, track_options, track_rule
 from ..scoring import Sums, registry, slice_file, summary_of
-from ..support import InputError, Storage, bins_as_text, stores
+from ..support import InputError, Storage, stores
 from ..tables import By, CheckedBins, Edges, binning, dataframe_of, selections
 from ..tracking import THRESHOLD, conditions, track_tables
 from .blocks import empty_sides
@@ -353,7 +353,7 @@ def track_dataset(
             by_slices = {} if slices is None else {"by": conditions.SEPARATOR.join(slices.columns)}
             summary.attrs = rule.notes | by_slices | result.sums[0].attrs
             summary = noted(summary, result)
-            write_table(bins_as_text(summary), "summary", folder, contents)
+            write_table(summary, "summary", folder, contents)
         texts = [*warnings_of(result, run_options.exclude, ruling), *category_texts(contents, excluded, result)]
     for text in texts:
         warnings.warn(text, stacklevel=2)

@@ -23,7 +23,7 @@ from ..scoring import (
     sequence_sums,
     summary_of,
 )
-from ..support import InputError, bins_as_text, is_binned, pandas_tables
+from ..support import InputError, bins_as_categories, pandas_tables
 from ..tables import (
     By,
     Columns,
@@ -140,7 +140,7 @@ def sums(x: Table | TrackResult | PoseResult, by: By | None = None) -> pd.DataFr
     taken = [name for name in key if name in values or name == MADE_WITH]
     if taken:
         raise InputError(f"by: {taken[0]} is the name of a column of sums; give it as a Series of another name")
-    return marked(pd.concat([_plain(key), values], axis=1), made)
+    return marked(pd.concat([bins_as_categories(key), values], axis=1), made)
 
 
 def _check_by(by: By | None, keys: Sequence[str]) -> None:
@@ -151,15 +151,6 @@ def _check_by(by: By | None, keys: Sequence[str]) -> None:
             raise InputError(f"by: {key.name}: quantile bins of parts differ from those of the whole; {how}")
         if key.series is not None and key.name in keys:
             raise InputError(f"by: a Series is called {key.name}; rename it, or give the name of the column instead")
-
-
-def _plain(key: pd.DataFrame) -> pd.DataFrame:
-    """Keys and labels with bins as text, whose categories keep the order of the bins."""
-    for name in [name for name in map(str, key) if is_binned(key[name])]:
-        values = key[name].astype("category")
-        bins = pd.Series(values.cat.categories).astype(values.dtype).rename(name)
-        key = key.assign(**{name: values.cat.rename_categories(bins_as_text(bins.to_frame())[name].tolist())})
-    return key
 
 
 def _of_matches(x: Table, by: By | None) -> SumColumns:

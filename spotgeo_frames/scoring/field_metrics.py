@@ -17,6 +17,9 @@ from .sequence_sums import share
 if TYPE_CHECKING:
     import pandas as pd
 
+# The bins of the score that D-ECE takes, equally wide from 0 to 1.
+N_BINS = 10
+
 # The names of F-beta: f2 is that of a beta of 2, f0_5 that of 0.5.
 F_BETA = re.compile(r"f(\d+(?:_\d+)?)")
 
@@ -30,6 +33,7 @@ class Known(NamedTuple):
     sums: RowSums
     value: Callable[[dict[str, np.ndarray]], Any]
     higher_is_better: bool = True
+    no_interval: str = ""
 
 
 def add_metrics(*names: str) -> None:
@@ -45,6 +49,10 @@ def add_metrics(*names: str) -> None:
         arXiv:1801.00868).
         "lrp": localisation recall precision error: (the errors of the TP, each from 0 for exact to 1 at the threshold
         or at tau, + FP + FN) / (TP + FP + FN); lower is better (Oksuz et al. 2021, arXiv:2011.10772).
+        "d_ece": detection expected calibration error, in ten equally wide bins of the score: the sum over the bins of
+        |TP - sum of the scores of TP and FP|, / (TP + FP); lower is better (Küppers et al. 2020,
+        doi:10.1109/CVPRW50498.2020.00171). It has no interval, since that of few detections is too high even if they
+        are calibrated; `calibration` has one that allows for it, and the bins.
         "f2", "f0_5" and so on: F-beta, (1 + beta²) TP / ((1 + beta²) TP + beta² FN + FP), with a beta of 2 or 0.5:
         recall counts beta times as much as precision (van Rijsbergen 1979).
 
@@ -67,7 +75,13 @@ def add_metrics(*names: str) -> None:
     for name, known in [(name, _known(name)) for name in names]:
         metric(name, known.sums, known.value, higher_is_better=known.higher_is_better)
         METRICS[name] = METRICS[name]._replace(
-            label=known.label, formula=known.formula, note=known.note, low=0.0, high=1.0, written="share"
+            label=known.label,
+            formula=known.formula,
+            note=known.note,
+            low=0.0,
+            high=1.0,
+            written="share",
+            no_interval=known.no_interval,
         )
 
 
@@ -120,6 +134,25 @@ def _errors(rows: pd.DataFrame) -> dict[str, np.ndarray]:
     return {"error": np.where(found, error, 0.0)}
 
 
+def _score_bins(rows: pd.DataFrame) -> dict[str, np.ndarray]:
+    """By how much each detection is more right than its score, 1 or 0 minus the score, in the bin of its score."""
+    is_right = (rows["outcome"] == "TP").to_numpy()
+    detected = is_right | (rows["outcome"] == "FP").to_numpy()
+    score = rows["predicted_score"].to_numpy(np.float64, na_value=np.nan)
+    if not ((score >= 0) & (score <= 1))[detected].all():
+        raise ValueError(
+            "column predicted_score: some are null or outside 0 to 1, and can be no chances of being right"
+        )
+    more = np.where(detected, is_right - np.where(detected, score, 0.0), 0.0)
+    place = np.minimum(np.where(detected, score, 0.0) * N_BINS, N_BINS - 1).astype(int)
+    return {f"bin_{number}": np.where(place == number, more, 0.0) for number in range(N_BINS)}
+
+
+def _calibration_error(sums: dict[str, np.ndarray]) -> np.ndarray:
+    off = np.sum([np.abs(sums[f"bin_{number}"]) for number in range(N_BINS)], axis=0)
+    return share(off, sums["tp"] + sums["fp"])
+
+
 KNOWN = {
     "pq": Known(
         "PQ",
@@ -135,5 +168,14 @@ KNOWN = {
         _errors,
         lambda sums: share(sums["error"] + sums["fp"] + sums["fn"], sums["tp"] + sums["fp"] + sums["fn"]),
         higher_is_better=False,
+    ),
+    "d_ece": Known(
+        "D-ECE",
+        "sum over ten bins of the score of |TP - sum of the scores| / (TP + FP)",
+        "expected calibration error of detections; null without detections",
+        _score_bins,
+        _calibration_error,
+        higher_is_better=False,
+        no_interval="of few detections it is too high even if they are calibrated; calibration() allows for that",
     ),
 }

@@ -59,6 +59,8 @@ class Metric(NamedTuple):
         Whether the metric is a sum over sequences, not a mean over rows.
     headline
         Whether the metric is among the first numbers that people see of a result: in its text and on leaderboards.
+    no_interval
+        Why the metric has no interval; empty where it has one.
     sums
         Of an own metric, a function from the rows of a match table to what each row adds to the metric's own sums,
         arrays (rows,) by METRIC.SUM. None for built-in metrics.
@@ -82,6 +84,7 @@ class Metric(NamedTuple):
     tau_power: int = 0
     is_total: bool = False
     headline: bool = False
+    no_interval: str = ""
     sums: Callable[[pd.DataFrame], dict[str, np.ndarray]] | None = None
 
     def is_defined(self, by_similarity: bool, assignment: str = "most") -> bool:

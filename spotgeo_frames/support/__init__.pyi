@@ -27,6 +27,7 @@ from .stores import Listed as Listed
 from .stores import Output as Output
 from .stores import Place as Place
 from .texts import DASH as DASH
+from .texts import bins_as_categories as bins_as_categories
 from .texts import bins_as_text as bins_as_text
 from .texts import in_markdown as in_markdown
 from .texts import is_binned as is_binned

@@ -58,6 +58,22 @@ def bins_as_text(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(**columns) if columns else table
 
 
+def bins_as_categories(table: pd.DataFrame) -> pd.DataFrame:
+    """A table with its bins as text, as categories that keep the order of the bins; other columns as they are.
+
+    >>> import pandas as pd
+    >>> bins_as_categories(pd.cut(pd.Series([5, 200]), [0, 50, 1000]).to_frame("x"))["x"].tolist()
+    ['0 to 50', '50 to 1000']
+    """
+    import pandas as pd
+
+    for name in [name for name in map(str, table) if is_binned(table[name])]:
+        values = table[name].astype("category")
+        bins = pd.Series(values.cat.categories).astype(values.dtype).rename(name)
+        table = table.assign(**{name: values.cat.rename_categories(bins_as_text(bins.to_frame())[name].tolist())})
+    return table
+
+
 def _as_text(values: pd.Series) -> pd.Series:
     """A column of bins as text."""
     import pandas as pd

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..matching import Aligned, Rule, alignment
-from ..support import InputError, arrays, label
+from ..support import InputError, arrays, bins_as_categories, label
 from ..tables import (
     By,
     CheckedBins,
     Columns,
     array_of,
+    columns_of,
     first_values,
     joined,
     messages,
@@ -157,7 +158,16 @@ def _groups(columns: Mapping[str, Any], n_rows: int) -> Groups:
     group, first = selections.number_groups(kept, len(known))
     of_row = np.full(n_rows, -1)
     of_row[known] = group
-    return Groups(of_row, known[first], Columns({name: values.take(first) for name, values in kept.items()}))
+    return Groups(of_row, known[first], named_bins({name: values.take(first) for name, values in kept.items()}))
+
+
+def named_bins(labels: Mapping[str, Any]) -> Columns:
+    """The values of slices with bins as text, in categories that keep their order in any kind of table and file."""
+    if not labels or all(isinstance(values, np.ndarray) for values in labels.values()):
+        return Columns(labels)
+    import pandas as pd
+
+    return columns_of(bins_as_categories(pd.DataFrame(dict(labels))))
 
 
 def _grouped(aligned: Aligned, conditions: Mapping[str, CheckedBins]) -> tuple[Groups | None, Groups]:

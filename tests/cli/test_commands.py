@@ -236,7 +236,8 @@ def test_the_help_loads_nothing_that_does_the_work(command: list[str]) -> None:
     loaded = loaded_by(*command, "--help")
     assert loaded & {"numpy", "pandas", "pyarrow", "scipy", "msgspec", "tqdm", "difflib"} == set()
     assert {name for name in loaded if name.startswith("spotgeo_frames.cli.")} == {
-        f"spotgeo_frames.cli.{name}" for name in ("app", "commands", "option_kinds", "printing", "submissions", "usage")
+        f"spotgeo_frames.cli.{name}"
+        for name in ("app", "commands", "option_kinds", "printing", "shared_options", "submissions", "usage")
     }
 
 

@@ -11,7 +11,7 @@ import spotgeo_frames as sf
 from helpers.problems import refused, warned
 from helpers.scenes import objects
 
-NAMES = ("pq", "lrp", "f2", "f0_5")
+NAMES = ("pq", "lrp", "d_ece", "f2", "f0_5")
 
 
 @pytest.fixture(autouse=True)
@@ -112,3 +112,65 @@ def test_intervals_and_comparisons_know_them_by_name() -> None:
     assert rows["metric"].tolist() == ["f2", "lrp"]
     assert rows["estimate"][0] == pytest.approx(5 * 2 / (5 * 2 + 4 * 1 + 2))
     sf.add_metrics(*NAMES)
+
+
+def scored(n_sequences: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """A detector whose scores are the chances of being right."""
+    random = np.random.default_rng(0)
+    rows = [(sequence, 1, 100.0 * number, 5.0) for sequence in range(1, n_sequences + 1) for number in range(6)]
+    truth = objects(rows)
+    score = random.random(len(rows))
+    off = np.where(random.random(len(rows)) < score, 0.0, 50.0)
+    return truth, truth.assign(x=truth["x"] + off, score=score)
+
+
+def test_calibration_error_by_hand() -> None:
+    """Two right and one wrong around 0.7, and one wrong at 1, which belongs to the last bin."""
+    truth = objects([(1, 1, 0.0, 0.0), (1, 1, 100.0, 0.0), (1, 1, 900.0, 0.0)])
+    found = objects([(1, 1, 0.0, 0.0), (1, 1, 100.0, 0.0), (1, 1, 300.0, 0.0), (1, 1, 500.0, 0.0)])
+    matches = sf.match(truth, found.assign(score=[0.75, 0.7, 0.79, 1.0]))
+    expected = (abs(2 - 0.75 - 0.7 - 0.79) + abs(0 - 1.0)) / 4
+    assert sf.summarize(matches)["d_ece"][0] == pytest.approx(expected)
+    nothing = sf.match(truth, found.head(0).assign(score=pd.Series(dtype=float)))
+    assert np.isnan(sf.summarize(nothing)["d_ece"][0])
+
+
+def test_calibration_error_against_plain_bins() -> None:
+    matches = sf.match(*scored(40))
+    detected = matches[matches["outcome"].isin(["TP", "FP"])]
+    place = np.minimum((detected["predicted_score"] * 10).astype(int), 9)
+    right = (detected["outcome"] == "TP").astype(float)
+    groups = pd.DataFrame({"place": place, "right": right, "score": detected["predicted_score"]}).groupby("place")
+    means, sizes = groups.mean(), groups.size()
+    expected = ((means["right"] - means["score"]).abs() * sizes).sum() / sizes.sum()
+    assert sf.summarize(matches)["d_ece"][0] == pytest.approx(expected)
+
+
+def test_calibration_error_has_no_interval_and_says_why() -> None:
+    """A calibrated detector has one above 0, so an interval around it would hardly ever hold the truth."""
+    truth, found = scored(40)
+    matches = {"a": sf.match(truth, found), "b": sf.match(truth, found[found["score"] > 0.2])}
+    assert sf.summarize(matches["a"])["d_ece"][0] > 0
+    for table in (
+        sf.intervals(matches["a"], metrics=["d_ece", "f1"]),
+        sf.compare(matches, metrics=["d_ece", "f1"]).pairs,
+    ):
+        row, other = table.iloc[0], table.iloc[1]
+        assert np.isnan(row["low"])
+        assert np.isnan(row["high"])
+        assert not np.isnan(row["estimate"])
+        assert "even if they are calibrated" in row["reason"]
+        assert not np.isnan(other["low"])
+    assert np.isnan(sf.compare(matches, metrics=["d_ece"]).pairs["p_value"][0])
+    one = sf.match(truth.assign(sequence=1, frame=truth["sequence"]), found.assign(sequence=1, frame=found["sequence"]))
+    assert np.isnan(sf.intervals(one, metrics=["d_ece"], method="batch_means")["low"][0])
+    with refused(("sample_size", "d_ece has no interval")):
+        sf.sample_size(matches["a"], "d_ece", margin=0.1)
+    with refused(("non_inferiority", "d_ece has no interval")):
+        sf.non_inferiority(matches["a"], matches["b"], "d_ece", margin=0.1)
+
+
+def test_scores_that_are_no_chances_are_refused() -> None:
+    truth, found = scored(3)
+    with refused(("metric d_ece", "outside 0 to 1")):
+        sf.summarize(sf.match(truth, found.assign(score=7.0)))

@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import spotgeo_frames as sf
 from helpers.boxes import boxes, crowd
 from helpers.commands import answer_here, refused_here, run_here
+from helpers.kinds import of_kind
 from helpers.problems import refused
 from helpers.scenes import objects
 
@@ -124,7 +126,7 @@ def test_bins_crossings_and_counts_of_frames() -> None:
     truth["h"] = truth["h"].fillna(1000.0)
     bins = {"truth_h": [0, 50, math.inf], "truth_size": None}
     result = sf.track(TRUTH.assign(height=truth["h"]), PREDICTIONS, by={"truth_height": [0, 50, math.inf]})
-    assert [str(value) for value in result.summary["truth_height"].iloc[-2:]] == ["(0.0, 50.0]", "(50.0, inf]"]
+    assert result.summary["truth_height"].tolist()[-2:] == ["0 to 50", "50 to inf"]
     assert combined(result.summary, "TP", "FN", "FP") == [[2, 1, 2], [1, 1, 2]]
     crossed = sf.track(
         TRUTH.assign(height=truth["h"]), PREDICTIONS, by={"truth_height": bins["truth_h"], "truth_size": None}
@@ -258,6 +260,19 @@ def test_saved_and_other_kinds_of_tables(tmp_path: Path) -> None:
     polars = sf.track(pl.from_pandas(TRUTH), pl.from_pandas(PREDICTIONS), by={"truth_x": [-1, 50, 200]})
     assert polars.summary["truth_x"].to_list()[-2:] == ["-1 to 50", "50 to 200"]
     assert sf.summarize(polars, by="truth_x")["HOTA"].to_list() == sf.summarize(result, by="truth_x")["HOTA"].tolist()
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_bins_stay_in_their_order(kind: str, tmp_path: Path) -> None:
+    """As text, 200 comes before 50."""
+    sides = [of_kind(TRUTH.assign(height=[10.0, 60.0, 100.0, 300.0, 20.0]), kind), of_kind(PREDICTIONS, kind)]
+    result = sf.track(*sides, by={"truth_height": [0, 50, 200, 1000]})
+    bins = ["0 to 50", "50 to 200", "200 to 1000"]
+    sf.save(result, tmp_path / "result")
+    for known in (result, sf.load(tmp_path / "result")):
+        by_height = pa.table(sf.summarize(known, by="truth_height")).to_pandas()
+        assert by_height["truth_height"].tolist() == bins
+        assert by_height["n_truth"].tolist() == [2, 2, 1]
 
 
 def test_histories_of_objects_are_conditions() -> None:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...scoring import Metric, sequence_sums
+from ...support import InputError
 from .estimates import functions_of, linear, totals_among
 from .jackknife import degrees_of_freedom, without_each
 from .pair_tables import Group
@@ -77,6 +78,8 @@ def pair_of(x: Any, baseline: Any, metric: str, function: str, exclude: Any = No
     entry = sums["x"].metrics.entries[name]
     if entry.higher_is_better is None:
         raise ValueError(f"metric is {metric!r}, of which neither more nor less is better")
+    if entry.no_interval:
+        raise InputError(f"{function}: {metric} has no interval, and so no bound: {entry.no_interval}")
     texts = [*filter(None, [unknown]), *sequence_sums.texts_of(sums)]
     return Pair(Group({}, sums, [("x", "baseline")], taus["x"]), metric, entry, taus["x"], texts)
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...scoring import FEW_SEQUENCES, LITTLE_KNOWN, OF_FEW, Sums
+from ...scoring import FEW_SEQUENCES, LITTLE_KNOWN, OF_FEW, MetricSet, Sums
 from ...support import pandas_tables
 from ...tables import messages
 from .jackknife import Intervals
@@ -84,11 +84,18 @@ def _table(
 
 
 def with_reasons(
-    found: Intervals, sums: Sums, tau: float, n_sequences: np.ndarray, *, are_means: bool = False
+    found: Intervals,
+    sums: Sums,
+    names: Sequence[str],
+    tau: float,
+    n_sequences: np.ndarray,
+    *,
+    are_means: bool = False,
 ) -> Intervals:
     """Intervals that say why bounds are null, and combined numbers of results without those that few sequences decide.
 
-    `n_sequences` (G,) says how many sequences each group has. Reasons that are there already stay.
+    `names` are the metrics, and `n_sequences` (G,) says how many sequences each group has. Reasons that are there
+    already stay.
     """
     n = np.broadcast_to(n_sequences[:, None], found.estimate.shape)
     few = (n < FEWEST_COMBINED) & sums.of_result & (not are_means)
@@ -96,11 +103,18 @@ def with_reasons(
         (np.isnan(found.estimate), NOT_DEFINED_HERE),
         (n == 1, OF_ONE),
         (few, FEW_COMBINED),
+        *((of_metric, text) for text, of_metric in without_interval(sums.metrics, names)),
         (np.isnan(found.low), _why(sums, tau)),
     ]
     reason = first_reasons(found.reason, conditions)
     low, high = (np.where(pd.isna(reason), bound, np.nan) for bound in (found.low, found.high))
     return found._replace(low=low, high=high, reason=reason)
+
+
+def without_interval(metrics: MetricSet, names: Sequence[str]) -> list[tuple[str, np.ndarray]]:
+    """The reasons why some of the named metrics have no interval, each with the metrics (metrics,) that it marks."""
+    reasons = [metrics.entries[name].no_interval for name in names]
+    return [(text, np.array([reason == text for reason in reasons])) for text in dict.fromkeys(reasons) if text]
 
 
 def _why(sums: Sums, tau: float) -> str:

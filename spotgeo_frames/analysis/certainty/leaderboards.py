@@ -95,7 +95,7 @@ def with_bounds(
     reasons = []
     for name in names:
         of = several[name]
-        found = with_reasons(combined(of, ranking, taus[name], confidence), of, taus[name], of.n_sequences)
+        found = with_reasons(combined(of, ranking, taus[name], confidence), of, ranking, taus[name], of.n_sequences)
         for at, metric in enumerate(ranking):
             columns[f"{metric}_low"].append(found.low[0, at])
             columns[f"{metric}_high"].append(found.high[0, at])

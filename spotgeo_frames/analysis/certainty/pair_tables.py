@@ -9,7 +9,7 @@ import pandas as pd
 from ...scoring import MetricSet, NamedSums, PerSequence, Sums, summary_of
 from ...support import pandas_tables
 from .estimates import functions_of, functions_of_means, linear, per_sequence, rows_of_means
-from .interval_tables import MOST_LEFT_OUT, lost_text
+from .interval_tables import MOST_LEFT_OUT, lost_text, without_interval
 from .left_out_pairs import PairTests, left_out_of, none_of, pair_tests
 from .reasons import NOT_DEFINED_FOR_ONE, NOT_OF_ALL, OF_THE_REST
 from .resampling import aligned_sums, only_used
@@ -52,6 +52,8 @@ def pair_table(
     first = next(iter(groups[0].sums.values()))
     is_result, has_means = first.of_result, first.per_sequence is not None
     of_means = _of_means(groups, metrics, confidence) if has_means else tests
+    for text, marked in without_interval(first.metrics, metrics):
+        tests, of_means = ([_untold(of, text, marked) for of in several] for several in (tests, of_means))
     parts, at = [], 0
     for group in groups:
         rows = range(at, at + len(group.pairs))
@@ -69,6 +71,13 @@ def pair_table(
         parts.append(labelled(pd.concat(tables, ignore_index=True), group.labels))
         at += len(group.pairs)
     return pandas_tables.with_text(pd.concat(parts, ignore_index=True))
+
+
+def _untold(found: Mapping[str, Any], text: str, marked: np.ndarray) -> dict[str, Any]:
+    """A test in which the marked metrics have their difference alone, and this reason."""
+    numbers = {name: np.where(marked, np.nan, found[name]) for name in NUMBERS if name != "estimate"}
+    reasons = [text if is_marked else told for is_marked, told in zip(marked, found["reason"], strict=True)]
+    return {**found, **numbers, "reason": reasons}
 
 
 def _rows(

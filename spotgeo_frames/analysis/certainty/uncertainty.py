@@ -18,7 +18,7 @@ from ...support import InputError, arrays
 from ...tables import By, Columns, Table, table_kinds
 from .batches import batch_means, null_texts
 from .estimates import clustered, combined, macro, tau_of, with_units
-from .interval_tables import QUESTION, metric_table, result_table, warning_texts, with_reasons
+from .interval_tables import QUESTION, metric_table, result_table, warning_texts, with_reasons, without_interval
 from .jackknife import Intervals
 from .resampling import (
     bounds,
@@ -165,6 +165,9 @@ def interval_table(
     tau = tau_of(of.matches)
     if method == "batch_means":
         found = batch_means(sums, of, by, own, names, tau, confidence)
+        for text, marked in without_interval(sums.metrics, names):
+            found.low[:, marked] = found.high[:, marked] = np.nan
+            found.reason[:, marked] = text
         texts = null_texts(found.reason, names)
     else:
         sums = clustered(sums, of, cluster)
@@ -173,12 +176,12 @@ def interval_table(
             found = _by_resampling(found, sums, names, resamples, confidence, seed)
         texts = warning_texts(found, names, n_sequences, tau, sums)
         n_rows = np.bincount(sums.group) if sums.in_clusters else n_sequences
-        found = with_reasons(found, sums, tau, n_rows)
+        found = with_reasons(found, sums, names, tau, n_rows)
     found = found._replace(estimate=_estimates(summary_of(sums), names))
     if sums.of_result:
         of_means = None
         if sums.per_sequence:
-            of_means = with_reasons(macro(sums, names, confidence), sums, tau, n_sequences, are_means=True)
+            of_means = with_reasons(macro(sums, names, confidence), sums, names, tau, n_sequences, are_means=True)
         answer = result_table(sums, names, n_sequences, found, of_means)
     else:
         answer = metric_table(sums, names, n_sequences, found)
