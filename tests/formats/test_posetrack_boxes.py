@@ -308,6 +308,20 @@ def test_regions_belong_to_their_frame_index(tmp_path: Path) -> None:
         assert sf.read_posetrack(*folders, boxes=True)[1].objects["frame"].tolist() == [1]
 
 
+def test_the_eighth_field_is_not_read(tmp_path: Path) -> None:
+    folders = as_lines(tmp_path, scene_of(Frame(SOMEBODY, SOMEBODY)))
+    (folders[0] / "walk" / "gt" / "gt.txt").write_text("1,1,500,500,20,40,0,7,-1,-1\n")
+    (folders[1] / "walk.txt").write_text("1,1,500,500,20,40,1,3,-1,-1\n")
+    assert sf.track(*sf.read_posetrack(*folders, boxes=True)).summary["TP"].tolist() == [1, 1]
+
+
+def test_mota_is_of_the_boxes_that_hota_has(tmp_path: Path) -> None:
+    """The kit's copy of py-motmetrics compares this box, cut to (10, 10, 4, 4), with (9.9, 9.9, 3.9, 3.9): 0.86."""
+    box = {1: [10.9, 10.9, 4.9, 4.9]}
+    result = sf.track(*sf.read_posetrack(*as_lines(tmp_path, scene_of(Frame(box, box))), boxes=True))
+    assert result.summary[["MOTA", "MOTP"]].iloc[-1].tolist() == [1, 1]
+
+
 def test_the_digest_of_a_folder_holds_its_regions(tmp_path: Path) -> None:
     folders = as_lines(tmp_path, scene_of(Frame(SOMEBODY, {}), Frame()))
 
