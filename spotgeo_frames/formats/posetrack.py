@@ -76,6 +76,7 @@ class _Image(msgspec.Struct, gc=False):
 class _Person(msgspec.Struct, gc=False):
     image_id: Integer
     track_id: Integer
+    person_id: Integer | None = None
     keypoints: list[float] | None = None
     scores: list[float] | None = None
     bbox_head: list[float] | None = None
@@ -110,12 +111,15 @@ class Folders(NamedTuple):
 class _People(NamedTuple):
     """The people of a file in the order of its images.
 
-    Of each the image (its place), the identity, the joints (N, 15, 2), px, and a number for each joint (N, 15): the
-    size of the head, px, or the score.
+    Of each the image (its place), the identity, the person (who is the same in all sequences, -1 where nothing tells)
+    and whether that is told, the joints (N, 15, 2), px, and a number for each joint (N, 15): the size of the head, px,
+    or the score.
     """
 
     image: np.ndarray
     identity: np.ndarray
+    person: np.ndarray
+    is_told: np.ndarray
     joints: np.ndarray
     number: np.ndarray
 
@@ -276,8 +280,11 @@ def _people(people: Sequence[_Person], place: dict[int, int], is_truth: bool) ->
     image = integers(place[person.image_id] for person in people)
     order = np.argsort(image, kind="stable")
     identity = integers(person.track_id for person in people)
+    told = np.array([person.person_id is not None for person in people], bool)
+    persons = integers(-1 if person.person_id is None else person.person_id for person in people)
     joints = np.delete(keypoints[..., :2], EARS, axis=1)
-    return _People(image[order], identity[order], joints[order], number[order])
+    columns = image, identity, persons, told, joints, number
+    return _People(*(column[order] for column in columns))
 
 
 def _head(person: _Person) -> list[float]:
@@ -309,6 +316,7 @@ def _table(parts: Sequence[_People], number: str) -> pd.DataFrame:
     sequence = np.repeat(np.arange(len(parts)), [len(part.image) for part in parts])
     there = (people.joints > 0).all(axis=2)
     person, joint = np.nonzero(there)
+    persons = people.person if people.is_told.all() else pd.arrays.IntegerArray(people.person, ~people.is_told)
     return pd.DataFrame(
         {
             "sequence": sequence[person],
@@ -318,6 +326,7 @@ def _table(parts: Sequence[_People], number: str) -> pd.DataFrame:
             "x": people.joints[..., 0][there],
             "y": people.joints[..., 1][there],
             number: people.number[there],
+            **({"person_id": persons[person]} if people.is_told.any() else {}),
         },
         copy=False,
     )
@@ -355,9 +364,9 @@ def read_posetrack(
     -------
     Annotations of truth and of predictions, one row a joint: `sequence` (string), `frame` (the image's place in its
     file, from 0), `object` (the identity), `joint` (its name), `x`, `y` (px), and the truth's `head_size` (px: 0.6
-    times the diagonal of the head's box) or the predictions' `score`, null where there is none. The truth's frames are
-    those that are labelled, with `image_id` and `n_annotated`: how many people the truth lists there before any are
-    taken out.
+    times the diagonal of the head's box) or the predictions' `score`, null where there is none. Where anybody of a side
+    has one, `person_id` says who is the same in all sequences. The truth's frames are those that are labelled, with
+    `image_id` and `n_annotated`: how many people the truth lists there before any are taken out.
 
     With `boxes`, one row a box: `x`, `y`, `w`, `h` (px, from the left top corner) in place of the joint's columns, for
     `track`. The truth's frames are all of image_info.json, counted from 1, and predictions have a `score`. Of

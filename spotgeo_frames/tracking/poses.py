@@ -230,7 +230,7 @@ def pose(
         raise InputError("by: poses are not evaluated by class; by='truth_category' is a condition")
     aligned = alignment.align(*sides, frames)
     warning = left_out.left_out(aligned, rule)
-    joints = _joints_of(aligned)  # of all slices the same
+    joints = joints_of(aligned)  # of all slices the same
     slices = conditions.sliced(aligned, rule, wanted, where)
     parts = [_tables(part.aligned, rule, joints) for part in slices.slices]
     for text in filter(None, (warning, slices.warning)):
@@ -266,7 +266,7 @@ def evaluate_poses(
     `joints` are those that are evaluated, PoseTrack's or those that occur without it. Raises InputError if an identity
     is null or occurs twice in a frame.
     """
-    keypoints = number_keypoints(aligned, identity, list(_joints_of(aligned) if joints is None else joints))
+    keypoints = number_keypoints(aligned, identity, list(joints_of(aligned) if joints is None else joints))
     parts = keypoint_hota_parts(keypoints, similar)
     near = similar.take(np.flatnonzero(similar.measure <= HEAD_SIZES))
     evaluated = _evaluated_images(keypoints)
@@ -295,7 +295,7 @@ def check_keypoints(truth: Annotations, predictions: Annotations) -> None:
     check_columns(match_options(), *(header_of(side.objects, name) for name, side in named))
 
 
-def _joints_of(aligned: Aligned) -> list[Any]:
+def joints_of(aligned: Aligned) -> list[Any]:
     """PoseTrack's fifteen joints; if any other joint occurs, all that occur."""
     occurring = sorted(pd.Series(aligned.frames["joint"]).dropna().unique().tolist())
     return list(JOINTS) if {*occurring} <= {*JOINTS} else occurring
