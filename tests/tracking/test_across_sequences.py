@@ -139,7 +139,7 @@ def test_both_sides_need_the_identity() -> None:
 
 
 def test_persons_are_read(tmp_path: Path) -> None:
-    truth_dir, tracker_dir = written(tmp_path, 1)
+    truth_dir, tracker_dir = written(tmp_path, 2)
     path = max(tracker_dir.glob("*.json"), key=lambda file: file.stat().st_size)
     document = json.loads(path.read_text())
     del document["annotations"][0]["person_id"]
