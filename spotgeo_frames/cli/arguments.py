@@ -28,7 +28,8 @@ class How(NamedTuple):
     file for each sequence, and `benchmark` the one whose rules apply to MOTChallenge's, or to the boxes of PoseTrack's,
     whose layout is then that of MOTChallenge; None if it is not given.
     `frames` says which frames count, and `needed` what the command needs of wide tables. `masks` says that COCO's files
-    are read for their masks. `protocol` is that of average precision, None where none is asked for.
+    are read for their masks. `protocol` is that of average precision, None where none is asked for. `on_request` are
+    the metrics of tracks that are computed on request only, by their families.
     """
 
     options: MatchOptions
@@ -39,6 +40,7 @@ class How(NamedTuple):
     needed: Needed
     masks: bool = False
     protocol: str | None = None
+    on_request: Sequence[str] = ()
 
     @property
     def told(self) -> str | Measure | None:

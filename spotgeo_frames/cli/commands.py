@@ -227,6 +227,7 @@ TRACK = Command(
             "The column that names an object through its sequence [default: %(default)s]",
             default="object",
         ),
+        word("--metrics", "Further metrics, which take extra time: siap, vace, ideucl, ospa2_10"),
         argument(
             "--by",
             "Score each value of truth_COLUMN, frame_COLUMN or sequence_COLUMN by itself, all other truths being "

@@ -11,7 +11,7 @@ from ..analysis.certainty import inferiority, interval_table
 from ..scoring import AP_METRICS, AveragePrecision, Metric, held_in, own_metrics, sequence_sums
 from ..support import InputError, addresses, bins_as_text
 from ..tables import match_columns, selections
-from ..tracking import conditions, matches_of
+from ..tracking import conditions, families_among, matches_of
 from . import saved
 from .answers import Answer, check_out, formatted, keep, plain_rows
 from .arguments import How, slices_of
@@ -43,6 +43,7 @@ def compare(
     if of_precision and others:
         raise WrongUsage(f"--metrics: {others[0]} is none of average precision, as others are; compare it by itself")
     check_out(out, [truth, *(submission.path for submission in submissions)])
+    how = how._replace(on_request=families_among(others))
     given = saved.read_given(truth, submissions, how, exclude, of_precision=numbers)
     if names is None and not how.tracks and any(map(saved.is_of_precision, given.named.values())):
         of_precision = True
@@ -126,6 +127,7 @@ def gate(
     paths = [submission] if baseline is None else [submission, baseline]
     of_precision = saved.precision_among((check.metric for check in wanted), how)
     kinds = [check.metric in of_precision for check in wanted]
+    how = how._replace(on_request=families_among(check.metric for check in wanted))
     given = saved.read_given(truth, paths, how, exclude, of_precision=of_precision)
     sides = {kind: _sides(given, of_precision=kind, always_valid=always_valid) for kind in dict.fromkeys(kinds)}
     found = {

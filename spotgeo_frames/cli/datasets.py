@@ -50,7 +50,7 @@ def track_datasets(
     """Evaluates the tracks of datasets of any size, here or on a cluster; returns the summary, and one a slicing."""
     client, options = None if scheduler is None else connected(scheduler), how.options
     given: dict[str, Any] = {"similarity": options.similarity, "identity": identity, "tau": options.tau}
-    given |= {"frames": "labelled" if how.frames == "labelled" else None}
+    given |= {"frames": "labelled" if how.frames == "labelled" else None, "metrics": how.on_request}
     summary = track_dataset(truth, tracker, out, client, **given)
     with warnings.catch_warnings():  # the summary has given them
         warnings.simplefilter("ignore")

@@ -194,7 +194,8 @@ def _evaluated(
             raise
         except ValueError as error:
             raise WrongUsage(str(error)) from None
-    return evaluated(truth, side, options, given.how.tracks, identity, given.how.frames, by)
+    how = given.how
+    return evaluated(truth, side, options, how.tracks, identity, how.frames, by, metrics=how.on_request)
 
 
 def _is_saved(path: Path) -> bool:

@@ -226,14 +226,20 @@ def track_slices_text(table: pd.DataFrame, columns: Sequence[str]) -> str:
 
 
 def _track_columns(summary: pd.DataFrame) -> pd.DataFrame:
-    """The metrics of tracks that are shown, as text: shares in percent, then counts."""
-    from ..tracking import TRACK_METRICS
+    """The metrics of tracks that are shown, as text: shares in percent, then counts, then those on request."""
+    from ..tracking import TRACK_METRICS, known_metric, metrics_on_request
 
     names = ["HOTA", "DetA", "AssA", "LocA", "MOTA", "MOTP", "IDF1", "IDSW", "Frag", "MT", "PT", "ML", "TP", "FN", "FP"]
     shares = [name for name in names if TRACK_METRICS[name].written == "share"]
     counts = [name for name in names if TRACK_METRICS[name].written == "count"]
     percent = summary[shares].mul(100).map(lambda value: number_text(value, ".2f"))
-    return percent.join(summary[counts].map("{:,}".format))
+    shown = percent.join(summary[counts].map("{:,}".format))
+    for name in metrics_on_request(map(str, summary)):
+        entry = known_metric(name)
+        is_share = entry is not None and entry.written == "share"
+        values = summary[name] * (100 if is_share else 1)
+        shown[name] = values.map(lambda value, places=".2f" if is_share else ".4f": number_text(value, places))
+    return shown
 
 
 def pose_text(combined: pd.DataFrame, *, with_notes: bool = True) -> str:

@@ -13,7 +13,16 @@ from ..matching import Aligned, Rule, alignment, left_out
 from ..scoring import official, slice_files
 from ..support import addresses, plain_value, reading
 from ..tables import CheckedBins, Columns, columns_of, dataframe_of, joined, side_columns
-from ..tracking import TRACK_METRICS, conditions, counted_in_tracks, evaluate_tracks, rule_of_tracks, track_tables
+from ..tracking import (
+    TRACK_METRICS,
+    conditions,
+    counted_in_tracks,
+    evaluate_tracks,
+    families_of,
+    metrics_on_request,
+    rule_of_tracks,
+    track_tables,
+)
 from ..tracking import track as track_sides
 from .answers import Answer, check_out, formatted, heading, keep, plain_rows, slices_json
 from .arguments import How, check_scheduler, slices_of
@@ -79,6 +88,7 @@ def track(
     tracker: Submission,
     how: How,
     identity: str,
+    metrics: str | None,
     by: Sequence[str],
     out: str | None,
     dataset: bool,
@@ -86,6 +96,7 @@ def track(
 ) -> Answer:
     """Scores the tracks of folders or tables; the answer has the numbers of each sequence, of all, and of slices."""
     check_scheduler(scheduler, dataset)
+    how = _with_metrics(how, metrics)
     slices = slices_of(by)
     if dataset:
         return _track_dataset(truth, tracker, how, identity, slices, out, scheduler)
@@ -105,6 +116,19 @@ def track(
         return _text(head, found, track_text(dataframe_of(found.numbers), found.sequences))
 
     return Answer(text, lambda: _answer(found))
+
+
+def _with_metrics(how: How, metrics: str | None) -> How:
+    """How tracks are evaluated, with the metrics on request; raises WrongUsage for an unknown one, or any of poses."""
+    if metrics is None:
+        return how
+    try:
+        families = families_of(name.strip() for name in metrics.split(","))
+    except ValueError as error:
+        raise WrongUsage(f"--{error}") from None
+    if how.layout == "posetrack":
+        raise WrongUsage(f"--metrics: {families[0]} is of tracks, and this is a folder of poses; leave it out")
+    return how._replace(on_request=families)
 
 
 def _track_dataset(
@@ -164,24 +188,26 @@ def _numbers(
     rule = rule_of_tracks(how.options, known, found, identity)
     aligned = alignment.align(known, found, how.frames)
     warning = left_out.left_out(aligned, rule)
-    _, _, sums = evaluate_tracks(counted_in_tracks(aligned, rule), rule)
+    _, _, sums = evaluate_tracks(counted_in_tracks(aligned, rule), rule, how.on_request)
     if warning is not None:
         warnings.warn(warning, stacklevel=2)
     labels = sums.labels["sequence"].tolist()
     sequences = [str(label) if names is None else names[label] for label in labels]
-    return Found(sequences, track_tables.track_columns(sums), rule.notes, *_by_slice(aligned, rule, slices))
+    sliced = _by_slice(aligned, rule, slices, how.on_request)
+    return Found(sequences, track_tables.track_columns(sums), rule.notes, *sliced)
 
 
 def _by_slice(
-    aligned: Aligned, rule: Rule, slices: Sequence[Slicing]
+    aligned: Aligned, rule: Rule, slices: Sequence[Slicing], families: Sequence[str]
 ) -> tuple[dict[tuple[str, ...], Columns], int | None]:
     """The conditions and the combined metrics of each slice, and how many predictions are in every one of truths."""
     by_slice, near_no_truth = dict[tuple[str, ...], Columns](), None
     for columns in slices:
         found = conditions.sliced(aligned, rule, columns, None)
+        sums = [evaluate_tracks(part.aligned, rule, families)[2] for part in found.slices]
         rows = [
-            part.labels.assign(track_tables.track_columns(evaluate_tracks(part.aligned, rule)[2]).take(LAST).arrays)
-            for part in found.slices
+            part.labels.assign(track_tables.track_columns(of).take(LAST).arrays)
+            for part, of in zip(found.slices, sums, strict=True)
         ]
         by_slice[(*columns,)] = Columns({name: joined([row[name] for row in rows]) for name in rows[0]})
         near_no_truth = found.notes.get(conditions.NEAR_NO_TRUTH, near_no_truth)
@@ -202,11 +228,12 @@ def _saved(
         known, found = read_sides(truth, [tracker], benchmark=benchmark, needed=how.needed)
     else:
         known, found = read_motchallenge(truth, tracker, benchmark)
-    result = track_sides(known, found, how.options.similarity, identity, tau=how.options.tau, frames=how.frames)
+    tau, similarity = how.options.tau, how.options.similarity
+    result = track_sides(known, found, similarity, identity, tau=tau, frames=how.frames, metrics=how.on_request)
     sequences = [str(name) for name in result.summary["sequence"].tolist()[:-1]]
     given = side_columns(known), side_columns(found)
     rule = rule_of_tracks(how.options, *given, identity)
-    sliced = _by_slice(alignment.align(*given, how.frames), rule, slices) if slices else ({}, None)
+    sliced = _by_slice(alignment.align(*given, how.frames), rule, slices, how.on_request) if slices else ({}, None)
     answer = Found(sequences, columns_of(result.summary), result.summary.attrs, *sliced)
     read = {"truth": known.objects, "tracker": found.objects}
     beside = slice_files({columns: dataframe_of(table) for columns, table in sliced[0].items()})
@@ -216,7 +243,8 @@ def _saved(
 
 def _answer(found: Found) -> str:
     """Formats the numbers of all sequences combined and of each as JSON."""
-    *by_sequence, combined = plain_rows(found.numbers.select(list(TRACK_METRICS)))
+    names = [*TRACK_METRICS, *metrics_on_request(found.numbers)]
+    *by_sequence, combined = plain_rows(found.numbers.select(names))
     sequences = dict(zip(found.sequences, by_sequence, strict=True))
     answer: dict[str, Any] = {
         "combined": combined,
@@ -224,7 +252,7 @@ def _answer(found: Found) -> str:
         "provenance": official.of_tracks(found.notes),
     }
     if found.by_slice:
-        shown = {columns: table.select([*columns, *TRACK_METRICS]) for columns, table in found.by_slice.items()}
+        shown = {columns: table.select([*columns, *names]) for columns, table in found.by_slice.items()}
         answer["by"] = slices_json(shown)
     if found.near_no_truth is not None:
         answer[conditions.NEAR_NO_TRUTH] = found.near_no_truth

@@ -129,6 +129,12 @@ def place(rows: Rows) -> Places:
     return x + w / 2, y + h / 2
 
 
+def _kit_place(rows: Rows) -> Places:
+    """Half of x + w and y + h, px: trackeval takes sizes for the far corners, in its metric IDEucl."""
+    x, y, w, h = (rows[name] for name in schema.BOX)
+    return (x + w) / 2, (y + h) / 2
+
+
 def outline(rows: Rows) -> np.ndarray:
     """The corners of boxes (N, 4, 2), px."""
     left, top, w, h = (rows[name] for name in schema.BOX)
@@ -216,6 +222,7 @@ BOXES = Geometry(
     of_truths=_of_pairs(partial(coco_iou, is_crowd=False)),
     of_crowds=_of_pairs(partial(coco_iou, is_crowd=True)),
     without=("joint",),
+    kit_place=_kit_place,
     place=place,
     outline=outline,
     size=size,

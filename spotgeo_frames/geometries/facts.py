@@ -119,6 +119,8 @@ class Geometry:
         Marks the truths of a side that no prediction can find, which average precision ignores; None for none.
     assembled
         Makes rows of this geometry of the rows of both sides, where it has other rows than tables have; None else.
+    kit_place
+        A function from rows to where the official evaluator of tracks takes them to be, if not at their middles.
     place, outline, size
         Functions from rows to their middles; to their outlines (N, K, 2), with a null row after each of several rings;
         to their areas (N,). None where not known.
@@ -175,6 +177,7 @@ class Geometry:
     of_crowds: PairMeasure | None = None
     never_found: Callable[[Columns], np.ndarray] | None = None
     assembled: Callable[[Annotations, Annotations], tuple[Annotations, Annotations]] | None = None
+    kit_place: Callable[[Rows], Places] | None = None
     place: Callable[[Rows], Places] | None = None
     outline: Callable[[Rows], np.ndarray] | None = None
     size: Callable[[Rows], np.ndarray] | None = None

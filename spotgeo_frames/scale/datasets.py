@@ -24,7 +24,7 @@ from ..matching import Assignment, FrameRule, Rule, match_options, matcher, trac
 from ..scoring import Sums, registry, slice_file, summary_of
 from ..support import InputError, Storage, stores
 from ..tables import By, CheckedBins, Edges, binning, dataframe_of, selections
-from ..tracking import THRESHOLD, conditions, track_tables
+from ..tracking import THRESHOLD, conditions, families_of, track_tables
 from .blocks import empty_sides
 from .columns import columns_to_read, dataset_rule, geometries, opened
 from .contents import Contents
@@ -236,6 +236,7 @@ def track_dataset(
     exclude: Iterable[int] | Iterable[str] | None = None,
     on_error: str = "raise",
     workers: int | None = None,
+    metrics: str | Iterable[str] | None = None,
     storage_options: Mapping[str, Any] | None = None,
     filesystem: Any = None,
 ) -> pd.DataFrame:
@@ -289,6 +290,8 @@ def track_dataset(
     workers
         How many processes to use on this machine. By default one for few rows, and otherwise as many as there are
         cores.
+    metrics
+        Further metrics, which take extra time, as `track` has them: "siap", "vace", "ideucl", "ospa2_10".
     storage_options, filesystem
         How to reach addresses: the options of their file system, with fsspec's names (`key`, `secret`, `token`,
         `endpoint_url` for S3), or the file system itself, pyarrow's or fsspec's, on which all paths are then. By
@@ -297,10 +300,11 @@ def track_dataset(
     Returns
     -------
     DataFrame with one row a sequence, then a row of all combined, whose `sequence` is null: the metrics of HOTA, CLEAR
-    and Identity, and the counts `n_frames`, `n_truth`, `n_predicted`, `n_truth_objects`, `n_predicted_objects`. With
-    `by`, there is a row for each sequence and slice, then one for each slice, as `track` has them. Its `attrs` have the
-    rule's notes; `truth_only` and `predictions_only`, the names of up to 1000 sequences that only one side has;
-    `n_truth_only` and `n_predictions_only`, how many there are; and `skipped`, texts on the files that were left out.
+    and Identity, and the counts `n_frames`, `n_truth`, `n_predicted`, `n_truth_objects`, `n_predicted_objects`; then
+    those of `metrics`. With `by`, there is a row for each sequence and slice, then one for each slice, as `track` has
+    them. Its `attrs` have the rule's notes; `truth_only` and `predictions_only`, the names of up to 1000 sequences that
+    only one side has; `n_truth_only` and `n_predictions_only`, how many there are; and `skipped`, texts on the files
+    that were left out.
 
     Raises
     ------
@@ -308,7 +312,7 @@ def track_dataset(
         twice in a frame, a sequence does not fit in memory, rows in no order are given to a `client`, the sides share
         no sequence, a file has changed meanwhile, `out` belongs to another evaluation or cannot be written, or workers
         died.
-    ValueError: an argument is out of range, or does not fit another.
+    ValueError: an argument is out of range, or does not fit another, or `metrics` has an unknown name.
     ImportError: a client, several processes or a function that measures pairs need an extra that is not installed.
 
     Examples
@@ -325,7 +329,7 @@ def track_dataset(
     0         1  0.667     1
     1      <NA>  0.667     1
     """
-    options = track_options(tau, similarity, distance, unit)
+    options, families = track_options(tau, similarity, distance, unit), families_of(metrics)
     left_out = None if exclude is None else selections.listed_sequences(exclude)
     storage = Storage(storage_options, filesystem)
     run_options = RunOptions(
@@ -336,14 +340,14 @@ def track_dataset(
         check_out(run_options.out, contents)
         rule = track_rule(options, *geometries(contents), threshold=THRESHOLD, identity=identity)
         keep, excluded = run_options.out is not None, run_options.excluded(contents)
-        plan, method = described(rule, ruling), partial(track_block, rule=rule, frames=ruling, keep=keep)
+        plan = described(rule, ruling) | {"metrics": families}
+        of_block: dict[str, Any] = {"rule": rule, "frames": ruling, "keep": keep, "families": families}
+        method = partial(track_block, **of_block)
         slices = slices_of_dataset(contents, by, excluded, on_error)
         of_columns = None if slices is None else slices.columns.items()
         plan["by"] = of_columns and [[name, binning.plain_bins(of)] for name, of in of_columns]
         if slices is not None:
-            method = partial(
-                sliced_track_block, labels=slices.labels, edges=slices.edges, rule=rule, frames=ruling, keep=keep
-            )
+            method = partial(sliced_track_block, labels=slices.labels, edges=slices.edges, **of_block)
         wanted = [f"truth_{identity}", f"predicted_{identity}", *(slices.columns if slices else ())]
         columns = columns_to_read(contents, wanted, rule)
         coded = () if keep or "truth_category" in wanted else ("category",)

@@ -90,11 +90,21 @@ def _of_pairs(counting: WithoutCrowds, pairs: Pairs, rule: Rule) -> Sums:
 
 
 def track_block(
-    truth: SideColumns, predictions: SideColumns, _cut: Collection[Any], *, rule: Rule, frames: FrameRule, keep: bool
+    truth: SideColumns,
+    predictions: SideColumns,
+    _cut: Collection[Any],
+    *,
+    rule: Rule,
+    frames: FrameRule,
+    keep: bool,
+    families: Sequence[str],
 ) -> tuple[pd.DataFrame | None, list[Sums], list[Sums]]:
-    """CLEAR's match table of a block (None unless `keep`), and the sums of each sequence; tracks are never cut."""
+    """CLEAR's match table of a block (None unless `keep`), and the sums of each sequence; tracks are never cut.
+
+    `families` are those of metrics on request.
+    """
     aligned = counted_in_tracks(alignment.align(truth, predictions, frames, may_be_disjoint=True), rule)
-    tracks, found, sums = evaluate_tracks(aligned, rule)
+    tracks, found, sums = evaluate_tracks(aligned, rule, families)
     matches = track_tables.track_matches(aligned, tracks, found, rule) if keep else None
     return matches, [sums], []
 
@@ -109,6 +119,7 @@ def sliced_track_block(
     rule: Rule,
     frames: FrameRule,
     keep: bool,
+    families: Sequence[str],
 ) -> tuple[pd.DataFrame | None, list[Sums], list[Sums]]:
     """The same by condition: the slices are the rows of `labels`, by columns of truths, or by positions of bins."""
     aligned = alignment.align(truth, predictions, frames, may_be_disjoint=True)
@@ -119,7 +130,7 @@ def sliced_track_block(
     tables, sums = [], list[Sums]()
     each = [known.take(np.array([row])) for row in range(len(known))]
     for part, row in zip(conditions.slices_of_truths(taken, columns, known), each, strict=True):
-        tracks, found, added = evaluate_tracks(part, rule)
+        tracks, found, added = evaluate_tracks(part, rule, families)
         of_row = {column: row[column].take(np.zeros(len(added.labels), np.int64)) for column in row}
         notes = {key: note for key, note in added.attrs.items() if not sums or key not in schema.COUNTS_NOTED}
         notes |= {} if sums else {conditions.NEAR_NO_TRUTH: int((taken.by_truth < 0).sum())}  # of all slices together

@@ -25,6 +25,7 @@ class MadeWith(msgspec.Struct):
     `of` is what they are sums of, and `measure` says by what it was matched. `keys` are the columns that say what a row
     is evaluated of, `by` those that were grouped by, and `own_metrics` the metrics of `metric()` whose sums are there.
     `rule` are the notes of the rule; none where another library has lost them. `version` is that of this package.
+    `on_request` are the sums of metrics of tracks on request.
     """
 
     of: Literal["matches", "tracks", "poses"]
@@ -34,6 +35,7 @@ class MadeWith(msgspec.Struct):
     own_metrics: list[str]
     rule: dict[str, Any]
     version: str | None = None
+    on_request: list[str] = []
 
     @property
     def text(self) -> str:
@@ -55,10 +57,13 @@ def made_with(
     by: Iterable[str],
     own_metrics: Sequence[str],
     table: pd.DataFrame,
+    on_request: Sequence[str] = (),
 ) -> MadeWith:
     """How sums of a table were made, whose notes have the rule."""
     rule = {str(key): value for key, value in noted_rule.rule_notes(table).items()}
-    return MadeWith(of, measure, list(keys), list(by), list(own_metrics), rule, table.attrs.get("version"))
+    return MadeWith(
+        of, measure, list(keys), list(by), list(own_metrics), rule, table.attrs.get("version"), list(on_request)
+    )
 
 
 def marked(table: pd.DataFrame, made: MadeWith) -> pd.DataFrame:
@@ -107,5 +112,6 @@ def _told(made: MadeWith, with_rule: bool) -> str:
     """How sums were made, in words."""
     words = [f"{made.of} by {made.measure}, one row a {' and '.join(dict.fromkeys([*made.keys, *made.by]))}"]
     words += [f"own metrics {messages.listed(made.own_metrics)}"] if made.own_metrics else []
+    words += [f"sums on request {messages.listed(made.on_request)}"] if made.on_request else []
     words += [f"{key} {value}" for key, value in made.rule.items()] if with_rule else []
     return ", ".join(words)

@@ -251,7 +251,8 @@ def read_result(folder: RunFolder, number: int) -> Result:
             labels = pa.ipc.open_stream(stream).read_all().to_pandas(types_mapper=arrow.PANDAS_TYPES.get)
             table = pa.ipc.open_stream(stream).read_all()
             labels = columns_of(labels) if len(labels.columns) else Columns({}, n_rows=table.num_rows)
-            metrics = match_sums.match_metrics(by_similarity) if "tp" in table.column_names else track_sums.TRACKS
+            names = table.column_names
+            metrics = match_sums.match_metrics(by_similarity) if "tp" in names else track_sums.tracks_with(names)
             group = np.arange(len(labels))
             sums.append(Sums(metrics, labels, group, None, _values(table), attrs, rows, by_similarity))
     files = notes.files | {folder.relative(place): Digest(len(content), hashlib.sha256(content).hexdigest())}

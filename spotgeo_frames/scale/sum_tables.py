@@ -47,6 +47,7 @@ from ..tracking import (
     TrackResult,
     columns_by,
     slice_columns,
+    sums_among,
     sums_of_poses,
     sums_of_tracks,
     track_sums,
@@ -199,18 +200,17 @@ def _of_result(x: TrackResult | PoseResult, by: By | None) -> SumColumns:
     _check_by(by, KEYS)
     of = sequence_sums.evaluable(x, "sums: x")
     table = of.table.reset_index(drop=True)
-    metrics, names = (
-        (track_sums.POSES, track_sums.POSE_SUMS)
-        if isinstance(x, PoseResult)
-        else (track_sums.TRACKS, track_sums.TRACK_SUMS)
-    )
+    of_poses = isinstance(x, PoseResult)
+    on_request = [] if of_poses else sums_among(map(str, table))
+    metrics = track_sums.POSES if of_poses else track_sums.tracks_with(on_request)
+    names = track_sums.POSE_SUMS if of_poses else [*track_sums.TRACK_SUMS, *on_request]
     if "category" in table and not len(table) and len(of.matches):
         problem = "none of the sequences has an object, so there is no class that their frames could count for"
         raise InputError(f"sums: x: {problem}; evaluate them together with others")
     labels = columns_by(table, slice_columns(table) or None if by is None else by, metrics)
     keys = [name for name in KEYS if name in table]
     key = dataframe_of(Columns({name: table[name].array for name in keys} | labels, n_rows=len(table)))
-    made = made_with("poses" if metrics is track_sums.POSES else "tracks", "similarity", keys, labels, (), of.table)
+    made = made_with("poses" if of_poses else "tracks", "similarity", keys, labels, (), of.table, on_request)
     together = table.groupby("sequence")["sequence"].transform("size").rename(ROWS_TOGETHER)
     return SumColumns(key, pd.concat([table[track_sums.sums_columns(names)], together], axis=1), made)
 
@@ -292,7 +292,7 @@ def _checked(table: pd.DataFrame, made: MadeWith, name: str) -> pd.DataFrame:
         of_frames = OF_FRAMES if made.rule.get("assignment") == "least" or "gospa" in table else ()
         expected = [*OF_MATCHES[made.measure], *of_frames, *own, *counts, *(f"{DIFFERS}{column}" for column in made.by)]
     else:
-        names = track_sums.TRACK_SUMS if made.of == "tracks" else track_sums.POSE_SUMS
+        names = [*track_sums.TRACK_SUMS, *made.on_request] if made.of == "tracks" else track_sums.POSE_SUMS
         track_sums.check_sums_columns(table, name, names)
         expected = [*track_sums.sums_columns(names), ROWS_TOGETHER]
     columns = dict.fromkeys([*made.keys, *made.by, *expected])
@@ -384,7 +384,8 @@ def _combined_tracks(table: pd.DataFrame, made: MadeWith) -> pd.DataFrame:
     if made.by:
         summary = summary_of(sums_of_tracks(all_rows, {name: array_of(all_rows[name]) for name in made.by}))
     else:
-        values, key = track_sums.sums_of_table(all_rows, track_sums.TRACK_SUMS), columns_of(all_rows[made.keys])
+        names = [*track_sums.TRACK_SUMS, *made.on_request]
+        values, key = track_sums.sums_of_table(all_rows, names), columns_of(all_rows[made.keys])
         counts = [
             name
             for name in values
@@ -392,7 +393,7 @@ def _combined_tracks(table: pd.DataFrame, made: MadeWith) -> pd.DataFrame:
         ]
         values |= {name: values[name].astype(np.int64) for name in counts}
         summary = track_tables.track_summary(
-            Sums(track_sums.TRACKS, key, np.arange(len(key)), key["sequence"], values, {})
+            Sums(track_sums.tracks_with(names), key, np.arange(len(key)), key["sequence"], values, {})
         )
     summary.attrs = made.notes
     return summary

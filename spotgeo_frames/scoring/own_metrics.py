@@ -44,6 +44,7 @@ TRACK_METRIC_NAMES = """
     OWTA HOTA(0) LocA(0) sMOTA MOTAL CLR_F1 CLR_Re CLR_Pr FP_per_frame MTR PTR MLR FragA FA-HOTA FA-RHOTA HOTALocA(0)
     RHOTA
     mota motp pre rec ap ap_pre ap_rec objects detections misses false_positives switches
+    completeness ambiguity spuriousness positional_accuracy longest_track_segment rate_of_number_changes ATA SFDA IDEucl
 """
 STARTS = tuple(schema.PREFIXES.values())
 ENDS = ("_low", "_high", "_gain", "_corrected", "_cross_validated")

@@ -12,6 +12,11 @@ from .metrics.clear import THRESHOLD as THRESHOLD
 from .metrics.hota import ALPHAS as ALPHAS
 from .metrics.hota import HOTA_ALONE as HOTA_ALONE
 from .metrics.hota import hota_alone as hota_alone
+from .on_request import families_among as families_among
+from .on_request import families_of as families_of
+from .on_request import metrics_on_request as metrics_on_request
+from .on_request import on_request_text as on_request_text
+from .on_request import sums_among as sums_among
 from .poses import HOTA_NUMBERS as HOTA_NUMBERS
 from .poses import POSEVAL_NUMBERS as POSEVAL_NUMBERS
 from .poses import PoseResult as PoseResult

@@ -1,14 +1,17 @@
 """The metrics of tracks and poses: label, formula, unit, direction and range of each, as entries of the registry.
 
-The functions in the package `metrics` compute their values, so the entries have no function of sums.
+The functions in the package `metrics` compute their values, so the entries have no function of sums. Those that are
+computed on request only (ON_REQUEST, and `ospa2_metric`) have one.
 """
 
+import re
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from ..scoring import AP_METRICS, Metric, NamedSums, registry
+from ..scoring import AP_METRICS, Metric, NamedSums, registry, sequence_sums
 
 
 def _truths(sums: NamedSums) -> np.ndarray:
@@ -40,6 +43,11 @@ def _percent(name: str, formula: str, **facts: Any) -> Metric:
     """The entry of a metric of poseval in percent, where higher is better."""
     note = "by poseval; the total is the mean over the joints whose value is not null"
     return Metric(name, name, formula, note=note, unit="%", higher_is_better=True, high=100.0, **facts)
+
+
+def _all_tracks(sums: NamedSums) -> np.ndarray:
+    """How many tracks there are on both sides."""
+    return sums["n_truth_objects"] + sums["n_predicted_objects"]
 
 
 # HOTA at each alpha, or its mean over all alphas; also of keypoints.
@@ -166,6 +174,152 @@ TRACK_SIZES = registry.by_name(
     registry.count("n_predicted_objects", "predicted objects", "identities of the predictions", None),
 )
 
+
+def _quotient(name: str, label: str, formula: str, part: str, whole: str, **facts: Any) -> Metric:
+    """The entry of a metric that is one sum divided by another, and null where that is 0."""
+    return Metric(
+        name,
+        label,
+        formula,
+        lambda sums: sequence_sums.share(sums[part], sums[whole]),
+        weight=lambda sums: sums[whole],
+        **facts,
+    )
+
+
+def _lacking(sums: NamedSums) -> np.ndarray:
+    """The share of predictions without a truth."""
+    return sequence_sums.share(sums["n_predicted"] - sums["siap_predictions"], sums["n_predicted"])
+
+
+SIAP_METRICS = registry.by_name(
+    _quotient(
+        "completeness",
+        "completeness",
+        "truths with a prediction / truths",
+        "siap_truths",
+        "n_truth",
+        note="of SIAP; a prediction belongs to the truth that is nearest within tau; null without truths",
+        higher_is_better=True,
+        high=1.0,
+        written="share",
+    ),
+    _quotient(
+        "ambiguity",
+        "ambiguity",
+        "predictions with a truth / truths with a prediction",
+        "siap_predictions",
+        "siap_truths",
+        note="of SIAP; 1 is best; null where no prediction has a truth",
+        higher_is_better=False,
+        low=1.0,
+    ),
+    Metric(
+        "spuriousness",
+        "spuriousness",
+        "predictions without a truth / predictions",
+        _lacking,
+        note="of SIAP; null without predictions",
+        higher_is_better=False,
+        high=1.0,
+        written="share",
+        weight=lambda sums: sums["n_predicted"],
+    ),
+    _quotient(
+        "positional_accuracy",
+        "positional accuracy",
+        "mean distance of the predictions to their truths",
+        "siap_distance",
+        "siap_predictions",
+        note="of SIAP; only after matching by distance; null where no prediction has a truth",
+        unit="px",
+        higher_is_better=False,
+        tau_power=1,
+    ),
+    _quotient(
+        "longest_track_segment",
+        "longest track segment",
+        "longest time that one predicted track has a true one / time of the true one, both added over true tracks",
+        "siap_longest",
+        "siap_lifetime",
+        note="of SIAP; null where no true track has two frames",
+        higher_is_better=True,
+        high=1.0,
+        written="share",
+    ),
+    _quotient(
+        "rate_of_number_changes",
+        "track number changes per frame",
+        "(predicted tracks that a true one needs - 1) / frames in which it has one, both added over true tracks",
+        "siap_changes",
+        "siap_tracked",
+        note="of SIAP; null where no true track has a predicted one from a frame to the next",
+        higher_is_better=False,
+    ),
+)
+
+VACE_METRICS = registry.by_name(
+    Metric(
+        "ATA",
+        "ATA",
+        "greatest sum over pairs of tracks of (frames in which both are similar / in which either is there) / "
+        "half of the count of all tracks",
+        lambda sums: sequence_sums.share(sums["STDA"], 0.5 * _all_tracks(sums)),
+        note="average tracking accuracy of VACE; null without any track",
+        higher_is_better=True,
+        high=1.0,
+        written="share",
+        weight=_all_tracks,
+    ),
+    _quotient(
+        "SFDA",
+        "SFDA",
+        "mean over frames of the greatest sum of similarities / half of the count of all objects",
+        "FDA",
+        "vace_frames",
+        note="sequence frame detection accuracy of VACE; null without any object",
+        higher_is_better=True,
+        high=1.0,
+        written="share",
+    ),
+)
+
+IDEUCL_METRICS = registry.by_name(
+    _quotient(
+        "IDEucl",
+        "IDEucl",
+        "way of the true tracks that predicted tracks, one each, go along with / way of all true tracks",
+        "ideucl",
+        "ideucl_sequences",
+        note="the mean over sequences; 0 for a sequence in which nothing moves or a side has no object",
+        higher_is_better=True,
+        high=1.0,
+        written="share",
+    )
+)
+
+# The metrics of tracks that cost extra time, so `track` computes them on request only. OSPA(2) also has a window.
+ON_REQUEST = SIAP_METRICS | VACE_METRICS | IDEUCL_METRICS
+OSPA2 = re.compile(r"ospa2_([1-9]\d{0,8})")
+
+
+@cache
+def ospa2_metric(name: str) -> Metric:
+    """The entry of OSPA(2) over windows of as many frames as its name says, such as ospa2_10."""
+    size = name.removeprefix("ospa2_")
+    return _quotient(
+        name,
+        f"OSPA(2), {size} frames",
+        f"mean over windows of {size} frames of the OSPA of tracks, whose distance is the mean of min(distance, tau)",
+        name,
+        "n_frames",
+        note="a window without tracks is 0 and counts",
+        unit="px",
+        higher_is_better=False,
+        tau_power=1,
+    )
+
+
 POSEVAL_METRICS = registry.by_name(
     _percent(
         "mota", "100 (1 - (misses + switches + false_positives) / objects)", low=-np.inf, weight=_truths, headline=True
@@ -194,12 +348,15 @@ TRACKS_AND_POSES = (
     RECALL_METRICS,
     POSEVAL_METRICS,
     POSEVAL_COUNTS,
+    ON_REQUEST,
 )
 REGISTRIES = registry.METRICS, *TRACKS_AND_POSES, AP_METRICS, registry.CURVE_METRICS
 
 
 def known_metric(name: str) -> Metric | None:
     """The entry of a metric of match tables, score thresholds, average precision, tracks or poses; otherwise None."""
+    if OSPA2.fullmatch(name):
+        return ospa2_metric(name)
     return next((registry[name] for registry in REGISTRIES if name in registry), None)
 
 

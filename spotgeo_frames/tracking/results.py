@@ -34,6 +34,7 @@ from ..tables import (
 from .conditions import OF_FRAMES, OF_TRUTH
 from .metrics.hota import HOTA_COUNTS
 from .metrics.keypoint_hota import keypoint_hota_totals
+from .on_request import OF_SEQUENCES, sums_among, with_requested
 from .poses import PoseResult, pose
 from .registry import TRACKS_AND_POSES, headlines
 from .track_sums import (
@@ -49,6 +50,7 @@ from .track_sums import (
     check_sums_columns,
     sums_columns,
     sums_of_table,
+    tracks_with,
 )
 from .tracks import TrackResult, rule_of_tracks, track
 
@@ -88,7 +90,7 @@ def _checked(sums: Table, names: Sequence[str], name: str) -> pd.DataFrame:
 
 def _track_sums(table: pd.DataFrame, by: By | None, own: Sequence[str]) -> Sums:
     """The sums of tracks by groups of sequences; own metrics are those of match tables only."""
-    return sums_of_tracks(table, columns_by(table, by, TRACKS))
+    return sums_of_tracks(table, columns_by(table, by, tracks_with(map(str, table))))
 
 
 def _pose_sums(table: pd.DataFrame, by: By | None, own: Sequence[str]) -> Sums:
@@ -98,9 +100,11 @@ def _pose_sums(table: pd.DataFrame, by: By | None, own: Sequence[str]) -> Sums:
 
 def sums_of_tracks(table: pd.DataFrame, columns: Mapping[str, Any]) -> Sums:
     """The sums of the table `sums` of tracks by groups of its rows, from the columns to group by."""
-    metrics = SINGLE_TRACKS if {"sequence", "category"}.intersection(table) <= {*columns} else TRACKS
-    sums = sums_of_table(table, TRACK_SUMS)
-    return _grouped(table, sums, columns, metrics, SINGLE_TRACKS, sums)
+    requested = sums_among(map(str, table))
+    single, several = (with_requested(metrics, requested) for metrics in (SINGLE_TRACKS, TRACKS))
+    metrics = single if {"sequence", "category"}.intersection(table) <= {*columns} else several
+    sums = sums_of_table(table, [*TRACK_SUMS, *requested])
+    return _grouped(table, sums, columns, metrics, single, sums)
 
 
 def sums_of_poses(table: pd.DataFrame, columns: Mapping[str, Any]) -> Sums:
@@ -211,7 +215,8 @@ def whole_tracks(table: pd.DataFrame, name: str) -> pd.DataFrame:
     if "category" not in table:
         return table.take(np.argsort(arrays.row_keys(table, ["sequence"]), kind="stable")).reset_index(drop=True)
     of_row, first = arrays.grouped(arrays.row_keys(table, ["category"]))
-    columns = [column for column in sums_columns(TRACK_SUMS) if column != "n_frames"]  # of a class, those of the whole
+    names = [name for name in (*TRACK_SUMS, *sums_among(map(str, table))) if name not in OF_SEQUENCES]
+    columns = sums_columns(names)
     return _completed(table, "category", table["category"].take(first), of_row, columns)[0]
 
 
@@ -312,19 +317,22 @@ def evaluated(
     identity: str = "object",
     frames: FrameRule = "truth",
     by: By | None = None,
+    *,
+    metrics: Sequence[str] = (),
 ) -> Evaluated:
     """The match table of two checked sides, or with `tracks` what `track` returns, or `pose` of joints.
 
-    With `tracks`, the options are those of tracks, `identity` is the column that says who is who, and `by` are the
-    conditions. `frames` says which frames count. Raises InputError as these functions do, and if options are given for
-    joints.
+    With `tracks`, the options are those of tracks, `identity` is the column that says who is who, `by` are the
+    conditions, and `metrics` those of tracks that are computed on request. `frames` says which frames count. Raises
+    InputError as these functions do, and if options are given for joints.
     """
     if not tracks:
         return matcher.match(truth, predictions, **options._asdict(), frames=frames)
     if rule_of_sides(truth, predictions, options, tracks).by_head_sizes:
         return pose(truth, predictions, identity, by=by, frames=frames)
     of_rule: dict[str, Any] = {"tau": options.tau, "distance": options.distance, "unit": options.unit}
-    return track(truth, predictions, options.similarity, identity, **of_rule, by=by, frames=frames)
+    words: dict[str, Any] = {"by": by, "frames": frames, "metrics": metrics}
+    return track(truth, predictions, options.similarity, identity, **of_rule, **words)
 
 
 def rule_of_sides(truth: Annotations, predictions: Annotations, options: MatchOptions, tracks: bool) -> Rule:

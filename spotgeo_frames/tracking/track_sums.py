@@ -19,6 +19,7 @@ from .metrics.clear import clear_numbers
 from .metrics.hota import ALPHAS, HOTA_COUNTS, HOTA_WEIGHTED, hota_numbers
 from .metrics.identity import identity_numbers
 from .metrics.keypoint_clear import keypoint_clear_numbers
+from .on_request import requested_numbers, with_requested
 from .registry import (
     FRAGMENTATION_METRICS,
     HOTA_METRICS,
@@ -136,6 +137,7 @@ def joint_curves(sums: NamedSums, names: Sequence[str]) -> dict[str, np.ndarray]
 def track_numbers(sums: NamedSums, names: Sequence[str], combined: np.ndarray | bool = True) -> dict[str, np.ndarray]:
     """The named metrics of tracks from sums; `combined` marks sums of several sequences together."""
     numbers = _means(sums, names) | clear_numbers(sums, np.asarray(combined)) | identity_numbers(sums)
+    numbers |= requested_numbers(sums, names)
     return {name: numbers[name] if name in numbers else sums[name] for name in names}
 
 
@@ -179,9 +181,9 @@ def _posed(sums: NamedSums) -> np.ndarray:
     return np.sum([sums[name][..., 0] for name in HOTA_COUNTS], axis=0)
 
 
-def _of_tracks() -> MetricSet:
-    """The metrics of tracks, for other processes."""
-    return TRACKS
+def tracks_with(sums: Iterable[str] = ()) -> MetricSet:
+    """The metrics of tracks that follow from sums with these names, those on request included."""
+    return with_requested(TRACKS, sums)
 
 
 RANKING = ["HOTA"]
@@ -192,7 +194,7 @@ TRACKS = MetricSet(
     track_numbers,
     _tracked,
     track_curves,
-    again=(_of_tracks, ()),
+    again=(tracks_with, ()),
 )
 POSES = MetricSet(ADDED, RANKING, ("HOTA", "DetA", "AssA", "mota"), pose_numbers, _posed, pose_curves)
 JOINTS = POSES._replace(compute=joint_numbers, curves=joint_curves)

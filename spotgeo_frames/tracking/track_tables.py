@@ -13,7 +13,7 @@ from ..tables import Columns, dataframe_of, match_dataframe
 from .identities import Identities, Tracks, rows_in, with_nulls
 from .metrics.clear import ClearPairs, coverage, tracked_share
 from .metrics.hota import ALPHAS, HOTA_COUNTS, hota_numbers
-from .track_sums import TRACK_COLUMNS, TRACK_CURVES, track_numbers
+from .track_sums import TRACK_CURVES, track_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +32,7 @@ def track_columns(sums: Sums) -> Columns:
     """The metrics of each sequence, in the order of the labels of the sums, then those of the combined rows."""
     values = _with_combined(sums)
     combined = np.arange(len(values["n_frames"])) >= len(sums.labels)
-    return Columns(_with_average(track_numbers(values, list(TRACK_COLUMNS), combined), sums.labels))
+    return Columns(_with_average(track_numbers(values, list(sums.metrics.entries), combined), sums.labels))
 
 
 def track_curve(sums: Sums) -> pd.DataFrame:

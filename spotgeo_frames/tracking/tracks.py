@@ -17,7 +17,7 @@ Metrics iterate over the similar pairs several times, chunk by chunk.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -47,8 +47,9 @@ from .identities import Tracks, identify
 from .metrics.clear import LEAST_SIMILARITY, THRESHOLD, ClearPairs, clear_pairs, clear_parts
 from .metrics.hota import hota_pairs, hota_parts
 from .metrics.identity import identity_parts
+from .on_request import families_of, parts_of
 from .registry import TRACK_METRICS, headlines
-from .track_sums import TRACKS, sums_table
+from .track_sums import TRACKS, sums_table, tracks_with
 from .track_tables import predicted_objects, track_curve, track_matches, track_summary, truth_objects
 
 if TYPE_CHECKING:
@@ -147,6 +148,7 @@ def track(
     by: By | None = None,
     where: Mapping[str, Any] | None = None,
     frames: FrameRule = "truth",
+    metrics: str | Iterable[str] | None = None,
 ) -> TrackResult:
     """Evaluates tracks: HOTA, CLEAR and Identity.
 
@@ -196,6 +198,20 @@ def track(
         InputError. If the truth has no frames table, the frames that occur on either side count, with a warning where
         predictions have whole sequences without truth. "union": all frames that either side has. "labelled": the frames
         in which the truth has rows or that its frames table lists; predictions elsewhere are left out.
+    metrics
+        Further metrics, which take extra time; None for none. They are columns of the summary, and `summarize`,
+        `intervals`, `compare` and `leaderboard` know them. Each of these names brings its whole family, and so does the
+        name of any metric of it:
+
+        - "siap": `completeness`, `ambiguity`, `spuriousness`, `positional_accuracy` (px; only where distances are
+          compared), `longest_track_segment` and `rate_of_number_changes`, as Stone Soup defines them. In each frame, a
+          prediction is associated with the truth that is nearest to it within tau (of boxes, most similar, from an IoU
+          of 0.5 on). Null where there is nothing to divide by.
+        - "vace": `ATA` and `SFDA`, as trackeval has them; null without tracks, and without objects.
+        - "ideucl": `IDEucl`, as trackeval has it. It is the mean over sequences, and 0 for those without truths or
+          without predictions.
+        - "ospa2_10": `ospa2_10`, OSPA(2) over windows of 10 frames, or of any other count, by orders of 1 and with tau
+          as the cutoff (px); only where distances are compared.
 
     Returns
     -------
@@ -209,7 +225,7 @@ def track(
         columns of trackeval, `OWTA`, `HOTA(0)`, `LocA(0)` (at alpha 0.05), `sMOTA`, `MOTAL`, `CLR_F1`, `CLR_Re`,
         `CLR_Pr`, `FP_per_frame`, `MTR`, `PTR`, `MLR`; of the PoseTrack21 kit, `FragA`, `FA-HOTA`, `FA-RHOTA`, which
         fall further where a truth goes to another track and back, and `HOTALocA(0)`; and `n_frames`, `n_truth`,
-        `n_predicted`, `n_truth_objects`, `n_predicted_objects`.
+        `n_predicted`, `n_truth_objects`, `n_predicted_objects`. Those of `metrics` follow.
     curve: one row a sequence (null: combined) and `alpha`: HOTA's metrics, `OWTA`, `FragA`, `FA-HOTA` and `FA-RHOTA`,
         and `TP`, `FN`, `FP` there.
     matches: the match table of CLEAR, by `similarity`. After `outcome` it has `event` ("match", "switch", "miss" or
@@ -247,14 +263,17 @@ def track(
     ------
     InputError: a column is missing or wrong, only one side has boxes and no `tau` is given, an identity occurs twice in
         a frame, the sides share no sequence, their frames do not agree, `by` names a column that is no condition or has
-        no value.
-    ValueError: similarity, tau, distance or unit is out of range or does not fit another argument.
+        no value, or a family of `metrics` does not fit what is compared.
+    ValueError: similarity, tau, distance or unit is out of range or does not fit another argument, or `metrics` has an
+        unknown name.
 
     Notes
     -----
     HOTA: Luiten et al., IJCV 2021, doi:10.1007/s11263-020-01375-2; at each alpha, HOTA = sqrt(DetA AssA). CLEAR:
     Bernardin and Stiefelhagen 2008, doi:10.1155/2008/246309; MOTA = 1 - (FN + FP + IDSW) / (TP + FN). Identity: Ristani
-    et al. 2016, doi:10.1007/978-3-319-48881-3_2; IDF1 = 2 IDTP / (2 IDTP + IDFN + IDFP).
+    et al. 2016, doi:10.1007/978-3-319-48881-3_2; IDF1 = 2 IDTP / (2 IDTP + IDFN + IDFP). SIAP: Votruba et al., "Single
+    Integrated Air Picture (SIAP) Metrics Implementation", 2001. VACE: Manohar et al. 2006, doi:10.1007/11612704_16.
+    OSPA(2): Beard, Vo and Vo 2020, IEEE Trans. Signal Process. 68, 2754-2769.
 
     Examples
     --------
@@ -267,6 +286,12 @@ def track(
        sequence   MOTA  IDSW   IDF1  n_frames
     0         1  0.667     1  0.667         3
     1      <NA>  0.667     1  0.667         3
+
+    Further metrics: the truth needs two predicted tracks, and the longer one is with it for 1 of 2 frames.
+
+    >>> further = sf.track(truth, predictions, metrics=["siap", "vace"]).summary
+    >>> further[["completeness", "longest_track_segment", "ATA"]].iloc[-1].round(3).to_dict()
+    {'completeness': 1.0, 'longest_track_segment': 0.5, 'ATA': 0.444}
 
     By class: the car above, and a bus that nobody predicts. By detections, the bus weighs a quarter.
 
@@ -290,7 +315,7 @@ def track(
     2         day   1.0   1.0   0
     3       night   1.0   1.0   0
     """
-    options = track_options(tau, similarity, distance, unit)
+    options, families = track_options(tau, similarity, distance, unit), families_of(metrics)
     given = as_side_columns(truth, "truth"), as_side_columns(predictions, "predictions")
     by_class, wanted = conditions.asked_for(by)
     _check_class(by_class, *given)
@@ -298,7 +323,7 @@ def track(
     aligned = alignment.align(*given, frames)
     warning = left_out.left_out(aligned, rule)
     slices = conditions.sliced(aligned, rule, wanted, where)
-    parts = [_tables(part.aligned, rule) for part in slices.slices]
+    parts = [_tables(part.aligned, rule, families) for part in slices.slices]
     for text in filter(None, (warning, slices.warning)):
         warnings.warn(text, stacklevel=table_kinds.CALLER)
     tables = (
@@ -311,9 +336,9 @@ def track(
     return tables
 
 
-def _tables(aligned: Aligned, rule: Rule) -> TrackResult:
+def _tables(aligned: Aligned, rule: Rule, families: Sequence[str]) -> TrackResult:
     """The tables of two aligned sides that count, without notes."""
-    tracks, found, sums = evaluate_tracks(aligned, rule)
+    tracks, found, sums = evaluate_tracks(aligned, rule, families)
     return TrackResult(
         track_summary(sums),
         track_curve(sums),
@@ -346,13 +371,17 @@ def rule_of_tracks(
     return track_rule(options, *geometries, threshold=THRESHOLD, identity=identity)
 
 
-def evaluate_tracks(aligned: Aligned, rule: Rule) -> tuple[Tracks, ClearPairs, Sums]:
+def evaluate_tracks(aligned: Aligned, rule: Rule, families: Sequence[str] = ()) -> tuple[Tracks, ClearPairs, Sums]:
     """The identities, CLEAR's pairs and the sums by sequence of two aligned sides; by class if the rule says so.
 
-    Raises InputError if the sides have joints, or if an identity is null or occurs twice in a frame.
+    `families` are those of metrics on request, as `families_of` returns them. Raises InputError if the sides have
+    joints, if an identity is null or occurs twice in a frame, or if a family does not fit the rule.
     """
     tracks = identify_whole(aligned, rule)
-    return tracks, *sums_of_similar(tracks, similar_chunks(tracks.aligned, rule))
+    chunks = similar_chunks(tracks.aligned, rule)
+    found, sums = sums_of_similar(tracks, chunks)
+    requested = parts_of(families, aligned, tracks, chunks, rule)
+    return tracks, found, sums._replace(metrics=tracks_with(requested), values=sums.values | requested)
 
 
 def identify_whole(aligned: Aligned, rule: Rule) -> Tracks:

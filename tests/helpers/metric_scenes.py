@@ -48,6 +48,15 @@ OF_TRACKS = {
     **{"FragA": 1 / 2, "FA-HOTA": sqrt(1 / 2), "FA-RHOTA": sqrt(1 / 2), "HOTALocA(0)": sqrt(1 / 2)},
 }
 
+# Of a truth at 0, 3 and 7 that is found at once, 1 px off, and from the second frame on also 5 px off by another track.
+# OSPA(2) over windows of two frames: 1, then d = 1 and a track left, twice, at tau = 10.
+OF_REQUEST = {
+    **{"completeness": 1, "ambiguity": 5 / 3, "spuriousness": 0, "positional_accuracy": (3 * 1 + 2 * 5) / 5},
+    **{"longest_track_segment": 1, "rate_of_number_changes": 0, "ATA": 1 / 1.5, "IDEucl": 1},
+    # Similarities of 1 - 1/20 each.
+    **{"SFDA": (0.95 + 0.95 / 1.5 + 0.95 / 1.5) / 3, "ospa2_2": (1 + (1 + 10) / 2 + (1 + 10) / 2) / 3},
+}
+
 # One joint, found in all of three frames, of which poseval leaves out the last in its numbers of tracks.
 OF_POSES = {
     **{"RHOTA": 1},
@@ -76,6 +85,8 @@ def summaries() -> list[tuple[pd.Series, dict[str, float]]]:
     points = sf.match(*SCENES[0].sides())
     truth, predictions = boxes([(1, 1, 1, 0, 0)]), boxes([(1, 1, 1, 2, 0)])
     tracks = boxes([(1, 1, 1, 0, 0), (1, 2, 1, 0, 0)]), boxes([(1, 1, 1, 0, 0), (1, 2, 2, 0, 0)])
+    wanderer = pd.DataFrame({"sequence": 1, "frame": [1, 2, 3], "object": 1, "x": [0.0, 3, 7], "y": 0.0})
+    found = pd.concat([wanderer.assign(y=1.0), wanderer[1:].assign(object=2, y=5.0)])
     person = pd.DataFrame({"sequence": 1, "frame": [1, 2, 3], "object": 1, "joint": 0, "x": 5.0, "y": 5.0})
     poses = sf.pose(person.assign(head_size=1.0), person.assign(score=1.0))
     scored = pd.DataFrame({"sequence": 1, "frame": 1, "object": [1, 2], "x": [5.0, 50.0], "y": 5.0})
@@ -92,6 +103,7 @@ def summaries() -> list[tuple[pd.Series, dict[str, float]]]:
         (sf.summarize(sf.match(*SCENES[0].sides(), assignment="least")).iloc[0], OF_POINT_SETS),
         (sf.summarize(sf.match(truth, predictions, similarity="iou")).iloc[0], BY_SIMILARITY),
         (sf.track(*tracks, similarity="iou").summary.iloc[-1], OF_TRACKS),
+        (sf.track(wanderer, found, metrics=["siap", "vace", "ideucl", "ospa2_2"]).summary.iloc[-1], OF_REQUEST),
         (poses.summary.iloc[-1], OF_POSES),
         (swept.best.iloc[0], OF_CURVES),
         (

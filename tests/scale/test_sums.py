@@ -76,6 +76,8 @@ TRACKED = listed(*datasets.tracks(8))
 BOX_TRACKS = listed(*(side.assign(w=9.0, h=9.0, category=side["object"] % 3) for side in datasets.tracks(8)))
 WALKERS = walkers()
 
+ON_REQUEST = ["siap", "vace", "ideucl", "ospa2_3"]
+
 KINDS = {
     "points": Kind(*SCORED, sf.match, sf.summarize),
     "names": Kind(*listed(*datasets.points(12, kind="str")), sf.match, sf.summarize),
@@ -86,6 +88,14 @@ KINDS = {
     "point tracks": Kind(*TRACKED, lambda *sides: sf.track(*sides, tau=8), lambda result: result.summary),
     "box tracks": Kind(*BOX_TRACKS, sf.track, lambda result: result.summary),
     "classes": Kind(*BOX_TRACKS, lambda *sides: sf.track(*sides, by="category"), lambda result: result.summary),
+    "on request": Kind(
+        *TRACKED, lambda *sides: sf.track(*sides, tau=8, metrics=ON_REQUEST), lambda result: result.summary
+    ),
+    "classes on request": Kind(
+        *BOX_TRACKS,
+        lambda *sides: sf.track(*sides, tau=8, by="category", metrics=ON_REQUEST),
+        lambda result: result.summary,
+    ),
     "joint tracks": Kind(*WALKERS, sf.pose, sf.summarize),
     "tracks as matches": Kind(*TRACKED, lambda *sides: sf.track(*sides).matches, sf.summarize),
 }
@@ -97,6 +107,7 @@ GROUPS = {
     "joints": ["joint"],
     "point tracks": ["sequence"],
     "classes": ["category", "sequence", ["category", "sequence"]],
+    "classes on request": ["category", ["category", "sequence"]],
     "joint tracks": ["joint", "sequence", ["sequence", "joint"]],
 }
 GROUPED = [(name, by) for name, groups in GROUPS.items() for by in groups]
@@ -412,6 +423,7 @@ BROKEN = {
     "a sum is missing": (SUMS.drop(columns="near"), "combine: tables: column near"),
     "a key is missing": (SUMS.drop(columns="sequence"), "combine: tables: column sequence"),
     "a label is missing": (sf.sums(MATCHES, "frame").drop(columns="frame"), "combine: tables: column frame"),
+    "a sum on request is missing": (sf.sums(WHOLE["on request"]).drop(columns="STDA"), "combine: tables: column STDA"),
     "a sum of tracks is missing": (OF_TRACKS.drop(columns="IDTP"), "combine: tables: column IDTP"),
     "tracks of an earlier version": (
         OF_TRACKS.drop(columns=[name for name in OF_TRACKS if name.startswith("hota_fragment")]),

@@ -34,12 +34,14 @@ from spotgeo_frames.scoring.sequence_sums import share
 from spotgeo_frames.support.writing import write_together
 from spotgeo_frames.tables.schema import FN, FP, TP
 from spotgeo_frames.tracking.registry import (
+    ON_REQUEST,
     OTHER_TRACK_METRICS,
     POSEVAL_COUNTS,
     POSEVAL_METRICS,
     RECALL_METRICS,
     TRACK_METRICS,
     known_metric,
+    ospa2_metric,
 )
 
 mpl.use("Agg")
@@ -53,6 +55,8 @@ ALL = {
     **RECALL_METRICS,
     **POSEVAL_METRICS,
     **POSEVAL_COUNTS,
+    **ON_REQUEST,
+    "ospa2_2": ospa2_metric("ospa2_2"),
 }
 SCENE_VALUES = [
     pytest.param(name, found[name], value, id=name) for found, wanted in summaries() for name, value in wanted.items()

@@ -15,7 +15,7 @@ import pandas as pd
 from ...scoring import NamedSums, Sums, own_metrics, registry
 from ...support import InputError, arrays
 from ...tables import Columns, checks
-from ...tracking import track_sums
+from ...tracking import on_request_text, track_sums
 
 # Metrics are equal up to this share of them, because resampling and swapping change the order of additions.
 BLUR = 1e-9
@@ -49,10 +49,12 @@ def names_of(metrics: Any) -> Any:
 def check_metrics(metrics: Any, several: Sequence[Sums]) -> list[str]:
     """Returns the metrics without repetition, the default ones for None.
 
-    `metrics` are what `names_of` returned, and the sums have the same set of metrics. Raises ValueError for an unknown
-    metric, and InputError for one of the user's own that asks for a column which a table lacks.
+    `metrics` are what `names_of` returned, and the sums are of one kind; of tracks, not all need to have the metrics on
+    request. Raises ValueError for an unknown metric, and InputError for one of the user's own that asks for a column
+    which a table lacks.
     """
-    entries, default = several[0].metrics.entries, several[0].metrics.default
+    default = several[0].metrics.default
+    entries = [name for name in several[0].metrics.entries if all(name in of.metrics.entries for of in several)]
     if metrics is None:
         return [name for name in default if name in entries]
     known = ", ".join(entries)
@@ -63,7 +65,8 @@ def check_metrics(metrics: Any, several: Sequence[Sums]) -> list[str]:
         raise ValueError(f"metrics: {not_added[0]} does not follow from sums of sequences; leave it out")
     unknown = [name for name in metrics if name not in entries]
     if unknown:
-        raise ValueError(f"metrics: {unknown[0]!r} is none of those that there are here: {known}")
+        on_request = on_request_text(unknown[0]) if "MOTA" in entries else ""
+        raise ValueError(f"metrics: {unknown[0]!r} is none of those that there are here: {known}{on_request}")
     for sums in several:
         own_metrics.check_none_lacking(metrics, sums.lacking)
     return list(dict.fromkeys(metrics))

@@ -33,7 +33,7 @@ def identity_parts(tracks: Tracks, near: Pairs) -> dict[str, np.ndarray]:
     together = np.diff(first, append=len(keys))
     truth, prediction = tracks.split_keys(values)
     sequence = tracks.truth.sequence[truth]
-    idtp = _most(truth, prediction, together, sequence, tracks.n_sequences)
+    idtp = greatest_sums(truth, prediction, together, sequence, tracks.n_sequences).astype(np.int64)
     return {"IDTP": idtp, "IDFN": tracks.n_truth - idtp, "IDFP": tracks.n_predicted - idtp}
 
 
@@ -47,10 +47,13 @@ def identity_numbers(parts: NamedSums) -> dict[str, np.ndarray]:
     }
 
 
-def _most(
+def greatest_sums(
     truth: np.ndarray, prediction: np.ndarray, together: np.ndarray, sequence: np.ndarray, n_sequences: int
 ) -> np.ndarray:
-    """The greatest sum of `together` that one-to-one pairs can have, for each sequence."""
+    """The greatest sum of `together` that one-to-one pairs of tracks can have, for each sequence, (n_sequences,).
+
+    Tracks are integers that are numbered by sequence; the pairs are sorted by truth, then prediction.
+    """
     chosen, left = assignment.dominant_rounds(truth, prediction, together.astype(np.float64))
     undecided = _matrices(truth[left], prediction[left], together[left], sequence[left])
     matrix = undecided.frame()
@@ -60,7 +63,7 @@ def _most(
     for large in np.flatnonzero(cells > MOST_CELLS):
         rows = left[matrix == large]
         chosen[rows[_greatest_sum(truth[rows], prediction[rows], together[rows])]] = True
-    return arrays.added_at(sequence[chosen], together[chosen], n_sequences).astype(np.int64)
+    return arrays.added_at(sequence[chosen], together[chosen], n_sequences)
 
 
 def _matrices(truth: np.ndarray, prediction: np.ndarray, together: np.ndarray, sequence: np.ndarray) -> Entries:
