@@ -10,7 +10,7 @@ from ..support import InputError, writing
 from .answers import Answer
 from .arguments import How, slices_of
 from .printing import one_line
-from .saved import Saved, check_saved, is_of_precision, predictions_of, read_given
+from .saved import Saved, check_conditions, check_saved, is_of_precision, predictions_of, read_given
 from .submissions import Submission
 
 
@@ -31,6 +31,7 @@ def report(
     _check_folder_above(out)
     given = read_given(truth, submissions, how, exclude, frames)
     saved = [side for side in given.named.values() if isinstance(side, Saved)]
+    check_conditions({name: side for name, side in given.named.items() if isinstance(side, Saved)}, None)
     for of_precision in (False, True):
         same = [side for side in saved if is_of_precision(side) == of_precision]
         check_saved(given._replace(of_precision={}), same, of_precision=of_precision)  # the page's is official

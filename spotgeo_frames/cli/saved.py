@@ -166,16 +166,16 @@ def results_of(given: Given, *, of_precision: bool, by: By | None = None) -> dic
         name: _evaluated(given, side, of_precision, by=by)
         for name, side in work.progress(files, "matching", "submission")
     }
-    _check_conditions(saved, by)
+    check_conditions(saved, by)
     results |= {name: side.result for name, side in saved.items()}
     return {name: results[name] for name in sides}
 
 
-def _check_conditions(saved: Mapping[str, Saved], by: By | None) -> None:
+def check_conditions(saved: Mapping[str, Saved], by: By | None) -> None:
     """Raises InputError if saved tracks were evaluated by other conditions than are asked for."""
     asked = [*selections.column_bins(by)]
     for side in saved.values():
-        noted = conditions.labels_of(side.matches.attrs)
+        noted = conditions.labels_of(side.matches)
         if noted != asked:
             told = [f"by {' and '.join(names)}" if names else "as a whole" for names in (noted, asked)]
             how = "give the tracker's files instead, which are evaluated anew"

@@ -73,7 +73,7 @@ class Found(NamedTuple):
     """The names of the sequences, the metrics of each and then of all combined, and the notes of the rule.
 
     `by_slice` has the conditions and the combined metrics of each slice, by the columns of each slicing, and
-    `near_no_truth` is how many predictions are in every slice of truths, None where there is no such slicing.
+    `near_no_truth` is how many predictions no truth took, None where there is no slicing by truths.
     """
 
     sequences: list[str]
@@ -162,7 +162,7 @@ def _text(head: str, found: Found, numbers: str) -> str:
     parts = [head, numbers]
     parts += [track_slices_text(dataframe_of(table), columns) for columns, table in found.by_slice.items()]
     if found.near_no_truth is not None:
-        parts.append(one_line(f"{found.near_no_truth:,} predictions that no truth took count in every slice of truths"))
+        parts.append(one_line(_near_no_truth_text(found.near_no_truth)))
     return "\n\n".join(parts)
 
 
@@ -172,6 +172,12 @@ def _is_of_sequences(truth: Path, how: How) -> bool:
         if how.layout is not None or known_format(truth) is not None:
             return how.layout is not None
         return truth.is_dir() and not reading.files_below(truth, ".parquet")
+
+
+def _near_no_truth_text(n: int) -> str:
+    """How many predictions no truth took, in words."""
+    which = "1 prediction that no truth took counts" if n == 1 else f"{n:,} predictions that no truth took count"
+    return f"{which} in every slice of truths that has their frame"
 
 
 def _numbers(
@@ -200,7 +206,7 @@ def _numbers(
 def _by_slice(
     aligned: Aligned, rule: Rule, slices: Sequence[Slicing], families: Sequence[str]
 ) -> tuple[dict[tuple[str, ...], Columns], int | None]:
-    """The conditions and the combined metrics of each slice, and how many predictions are in every one of truths."""
+    """The conditions and the combined metrics of each slice, and how many predictions no truth took, or None."""
     by_slice, near_no_truth = dict[tuple[str, ...], Columns](), None
     for columns in slices:
         found = conditions.sliced(aligned, rule, columns, None)
@@ -273,15 +279,21 @@ def _poses(truth: Path, predictions: Submission, out: Path | None, slices: Seque
     sides = read_posetrack(truth, predictions.path)
     result = tracking.pose(*sides)
     combined = result.summary[result.summary["sequence"].isna()]
-    by_slice = {"*".join(columns): _poses_by_slice(tracking.pose(*sides, by=columns), columns) for columns in slices}
-    answer = _of_joints(combined)
+    sliced = {(*columns,): tracking.pose(*sides, by=columns) for columns in slices}
+    by_slice = {"*".join(columns): _poses_by_slice(of, [*columns]) for columns, of in sliced.items()}
+    answer = _of_joints(combined) | {"provenance": result.provenance}
     if by_slice:
         answer["by"] = {
             name: [{"value": value, **_of_joints(rows)} for value, rows in of_slices]
             for name, of_slices in by_slice.items()
         }
-    formed = formatted(answer | {"provenance": result.provenance})
-    keep(out, "pose", result, formed, {"truth": sides[0].objects, "predictions": sides[1].objects})
+    counts = [of.summary.attrs.get(conditions.NEAR_NO_TRUTH) for of in sliced.values()]
+    near_no_truth = next((count for count in counts if count is not None), None)
+    answer |= {} if near_no_truth is None else {conditions.NEAR_NO_TRUTH: near_no_truth}
+    formed = formatted(answer)
+    read = {"truth": sides[0].objects, "predictions": sides[1].objects}
+    tables = {columns: of.summary[of.summary["sequence"].isna()] for columns, of in sliced.items()}
+    keep(out, "pose", result, formed, read, slice_files(tables))
     head = heading(predictions, truth, "all sequences")
 
     def text() -> str:
@@ -290,15 +302,16 @@ def _poses(truth: Path, predictions: Submission, out: Path | None, slices: Seque
             parts += [
                 f"{one_line(f'{name} {value}')}\n{pose_text(rows, with_notes=False)}" for value, rows in of_slices
             ]
+        parts += [] if near_no_truth is None else [one_line(_near_no_truth_text(near_no_truth))]
         return "\n\n".join(parts)
 
     return Answer(text, lambda: formed)
 
 
-def _poses_by_slice(result: "PoseResult", columns: Slicing) -> "list[tuple[Any, pd.DataFrame]]":
+def _poses_by_slice(result: "PoseResult", columns: Sequence[str]) -> "list[tuple[Any, pd.DataFrame]]":
     """The values of each slice, and its combined rows, one a joint."""
     combined = result.summary[result.summary["sequence"].isna()]
-    slices = combined.groupby([*columns], sort=False, observed=True, dropna=False)
+    slices = combined.groupby(list(columns), sort=False, observed=True, dropna=False)
     values = [[plain_value(value) for value in key] for key, _ in slices]
     return [(value[0] if len(value) == 1 else value, rows) for value, (_, rows) in zip(values, slices, strict=True)]
 

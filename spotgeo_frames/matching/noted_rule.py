@@ -153,7 +153,7 @@ def distance_rule(table: pd.DataFrame, needs: Distances = TAU_ONLY, tau: float |
 
 def rule_notes(table: pd.DataFrame) -> dict[Hashable, Any]:
     """The notes of a table that say by which rule it was made; tables from other libraries may have none."""
-    wanted = ("rule", "geometry", *NOTED, *schema.PRECISION_NOTED)
+    wanted = ("rule", "geometry", *NOTED, schema.WHERE, *schema.PRECISION_NOTED)
     return {key: table.attrs[key] for key in wanted if key in table.attrs}
 
 

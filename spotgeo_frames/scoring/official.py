@@ -101,12 +101,23 @@ def _slices(notes: Mapping[Hashable, Any]) -> list[str]:
     """What results by condition count, in words."""
     where = [f"only {notes['where']}"] if "where" in notes else []
     by = [f"each {notes['by']} by itself"] if notes.get("by", "category") != "category" else []
-    n = notes.get("near_no_truth")
-    if n is None:
+    if "near_no_truth" not in notes:
         return [*where, *by]
     taken = "other truths taken out as MOTChallenge's kit takes distractors"
-    counting = f"{n:,} predictions that no truth took count{' in each' if by else ''}"
-    return [f"{'; '.join([*where, *by])} ({taken}; {counting})"]
+    return [f"{'; '.join([*where, *by])} ({taken}; {near_no_truth_text(notes)})"]
+
+
+def near_no_truth_text(notes: Mapping[Hashable, Any]) -> str:
+    """How many predictions of results by condition no truth took, and where they count."""
+    n, columns = notes["near_no_truth"], notes.get("by", "").split(", ")
+    in_frames = any(column and not column.startswith("truth_") for column in columns)
+    where = " in each slice" if columns != [""] else ""
+    where += " that has their frame" if in_frames else ""
+    return (
+        f"{n:,} predictions that no truth took count{where}"
+        if n != 1
+        else f"1 prediction that no truth took counts{where}"
+    )
 
 
 def _told(kept: list[str]) -> str:

@@ -9,7 +9,7 @@ all these cases the rows of a frame no longer add up to these counts. Frames of 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -69,7 +69,8 @@ def rows_text(groups: Groups) -> str | None:
     if _adds_up(table, expected):
         return None
     more, fewer = _incomplete(table, expected)
-    doubled = _doubled_text(table, columns, expected) or (_more_text(more) if more else None)
+    doubled = _doubled_text(table, columns, expected)
+    doubled = doubled or (_more_text(more, schema.slice_columns(table)) if more else None)
     if doubled or not fewer:
         return doubled
     problem = "the rows do not add up to frame_n_truth or frame_n_predicted"
@@ -126,11 +127,16 @@ def _doubled_text(table: Columns, columns: Mapping[str, Any], expected: Mapping[
             cell, first = arrays.grouped(arrays.row_keys(table.select(key).assign({"": group}), ["", *key]))
             doubled |= (arrays.added_at(cell, _present(table, name)) > expected[name].take(first))[cell]
     n_frames = len(np.unique(arrays.row_keys(table, schema.FRAME_KEY)[doubled]))
-    return _more_text(n_frames) if n_frames else None
+    return _more_text(n_frames, schema.slice_columns(table)) if n_frames else None
 
 
-def _more_text(n_frames: int) -> str:
-    """The text of a warning that frames have more rows than they should have."""
+def _more_text(n_frames: int, slices: Sequence[str] = ()) -> str:
+    """The text of a warning that frames have more rows than they should have; `slices` are columns that say why."""
+    if slices:
+        problem = (
+            f"a prediction that no truth took stands in several slices by {' and '.join(slices)}, and counts twice"
+        )
+        return f"{problem}: group by these columns, or take the rows of one slice"
     problem = f"the match table has rows of {_frames(n_frames)} twice: more than frame_n_truth or frame_n_predicted"
     cause = "a merge that finds several rows for a key, or a concat, does that, and they count twice"
     how = 'merge with validate="many_to_one", or group by what tells the copies apart, such as by="submission"'

@@ -25,6 +25,7 @@ from .schema import (
     is_of_precision,
     measure_of,
     ranges_of,
+    slice_columns,
 )
 from .table import Table
 
@@ -141,6 +142,17 @@ def check_sums(table: pd.DataFrame, name: str, sums: Sequence[str]) -> pd.DataFr
     if problems:
         raise InputError(problems)
     return table.assign(**columns)
+
+
+def check_one_slice(table: pd.DataFrame, name: str) -> None:
+    """Raises InputError, which calls the table `name`, if a match table has several slices of tracks by condition.
+
+    A prediction that no truth took would be there several times.
+    """
+    slices = slice_columns(table)
+    if slices and len(table[slices].drop_duplicates()) > 1:
+        problem = f"has several slices by {' and '.join(slices)}, which share predictions"
+        raise InputError(f"{name}: {problem}; take the rows of one, such as x[x[{slices[0]!r}] == value]")
 
 
 def check_matches(matches: Table, name: str = "match table", *, by_groups: bool = False) -> pd.DataFrame:

@@ -63,6 +63,10 @@ PREFIXES = {"truth": "truth_", "predictions": "predicted_", "frames": "frame_", 
 # Those of the truth and of the predictions.
 SIDE_PREFIXES = PREFIXES["truth"], PREFIXES["predictions"]
 
+# What the columns of a match table begin with that say which slice of tracks by condition a row is of. A prediction
+# that no truth took is in several slices.
+OF_SLICE = "by_"
+
 # The column of a match table with the prediction's position in its frame, in file order. It keeps the order in which
 # the predictions came, which decides ties, since the rows of the table are in the order of truths.
 FILE_ORDER = "predicted_file_order"
@@ -91,6 +95,9 @@ COUNTS_NOTED = (
 
 # Notes of average precision that say, beside the rule, what its numbers are means over and which detections count.
 PRECISION_NOTED = ("protocol", "thresholds", "max_detections", "fields")
+
+# The note of tracks that says which condition alone was evaluated.
+WHERE = "where"
 
 # Larger integers are not exact as float64, which is the type of carried numbers in a match table.
 LARGEST_EXACT_INTEGER = 1 << 53
@@ -152,6 +159,13 @@ def _shows(name: str, columns: Container[Hashable], prefix: str) -> bool:
 def frame_columns(table: Any) -> list[str]:
     """The columns that name a frame, or the frame of one joint where there are joints."""
     return [column for column in (*FRAME_KEY, "joint") if column in table]
+
+
+def slice_columns(table: Any) -> list[str]:
+    """The columns of a match table, of any kind, that say which slice of tracks by condition a row is of."""
+    names = getattr(table, "column_names", None) or table.columns
+    starts = tuple(f"{OF_SLICE}{PREFIXES[of]}" for of in ("truth", "frames", "sequences"))
+    return [name for name in map(str, names) if name.startswith(starts)]
 
 
 def measure_of(matches: Any) -> str:

@@ -137,8 +137,8 @@ def reidentify(
     rule = Rule("keypoint", head_sizes=HEAD_SIZES, identity=identity)
     aligned = alignment.align(*sides, frames)
     warning, joints = left_out.left_out(aligned, rule), joints_of(aligned)
-    aligned = counted_in_tracks(aligned, rule)
-    keypoints = number_keypoints(aligned, identity, joints)
+    everybody, aligned = aligned, counted_in_tracks(aligned, rule)
+    keypoints = number_keypoints(aligned, identity, joints, everybody)
     numbers = _with_mean(_parts(keypoints, near_joints(aligned), identity))
     if warning is not None:
         warnings.warn(warning, stacklevel=table_kinds.CALLER)

@@ -25,6 +25,7 @@ from ..tables import (
     first_values,
     joined,
     messages,
+    null_rows,
     rows_with_null,
     schema,
     selections,
@@ -44,9 +45,6 @@ NEAR_NO_TRUTH = "near_no_truth"
 
 # The most slices, each of which is evaluated by itself.
 MOST_SLICES = 1_000
-
-# The prefix of the columns that say in a match table which slice a row is of; its other columns stay as they are.
-OF_SLICE = "by_"
 
 # The prefixes of the columns that are conditions, in their own tables.
 OF_TRUTH, OF_FRAMES, OF_SEQUENCES = (schema.PREFIXES[name] for name in ("truth", "frames", "sequences"))
@@ -108,7 +106,7 @@ def sliced(
     if where is not None:
         truths, frames, warning = _where(taken.aligned, where)
         taken = _restricted(taken, truths, frames)
-        notes["where"] = ", ".join(f"{column} = {_text(value)}" for column, value in where.items())
+        notes[schema.WHERE] = ", ".join(f"{column} = {_text(value)}" for column, value in where.items())
     if conditions:
         notes["by"] = SEPARATOR.join(conditions)
     if any(_is_of_truth(column) for column in [*conditions, *(where or ())]):
@@ -116,6 +114,9 @@ def sliced(
     if not conditions:
         return Sliced([Slice(Columns({}, n_rows=1), taken.aligned)], notes, warning)
     of_frames, groups = _grouped(taken.aligned, conditions)
+    if warning is not None and not len(groups.labels):
+        raise InputError(warning)
+    check_count([*conditions], len(groups.labels))
     slices = [_slice(taken, of_frames, groups, position) for position in range(len(groups.labels))]
     return Sliced(slices, notes, warning)
 
@@ -126,10 +127,9 @@ def may_be(columns: Iterable[str]) -> bool:
     return all(name.startswith((OF_TRUTH, OF_FRAMES, OF_SEQUENCES)) and name != of_predictions for name in columns)
 
 
-def labels_of(notes: Mapping[Hashable, Any]) -> list[str]:
-    """The columns of the slices in the tables with these notes; none where there are no slices."""
-    by = notes.get("by", CLASS)
-    return [] if by == CLASS else by.split(SEPARATOR)
+def labels_of(matches: Any) -> list[str]:
+    """The conditions of the slices in a match table; none where there are no slices."""
+    return [name.removeprefix(schema.OF_SLICE) for name in schema.slice_columns(matches)]
 
 
 def slices_of_truths(taken: Taken, columns: Mapping[str, Any], labels: Columns) -> list[Aligned]:
@@ -181,7 +181,6 @@ def _grouped(aligned: Aligned, conditions: Mapping[str, CheckedBins]) -> tuple[G
         frame = aligned.truth.frame
         at_truths = {column: of.take(frame) if column in in_frames else of for column, of in columns.items()}
         groups = _groups(at_truths, len(frame))
-    check_count([*conditions], len(groups.labels))
     return of_frames, groups
 
 
@@ -234,13 +233,18 @@ def _names(aligned: Aligned) -> list[str]:
     ]
 
 
-def _column(aligned: Aligned, column: str, bins: CheckedBins = None) -> Any:
-    """The values of a condition, in bins: one a truth, or one a frame. Raises SliceError if there is no such column."""
+def _column(aligned: Aligned, column: str, bins: CheckedBins = None, word: str = "by") -> Any:
+    """The values of a condition, in bins: one a truth, or one a frame.
+
+    Raises SliceError if there is no such column; `word` is the argument that names it.
+    """
     if column not in (names := _names(aligned)):
         if column.startswith(schema.PREFIXES["predictions"]):
             why = "predictions near no truth count in every slice, so a slice is one of truths, frames or sequences"
-            raise InputError(f"by: {column}: {why}")
-        selections.check_column(Columns(dict.fromkeys(names, ())), column, "by")
+            raise InputError(f"{word}: {column}: {why}")
+        if column == CLASS:
+            raise InputError(f"{word}: {CLASS} is no condition; truth_category is, with other truths as distractors")
+        selections.check_column(Columns(dict.fromkeys(names, ())), column, word)
     if _is_of_truth(column):
         return _binned(column, aligned.truth.table[column.removeprefix(OF_TRUTH)], bins)
     if column in FRAME_COUNTS:
@@ -272,10 +276,11 @@ def _where(aligned: Aligned, where: Mapping[str, Any]) -> tuple[np.ndarray, np.n
         raise InputError(f"where: is {where!r}; {needed}")
     truths, frames, texts = np.ones(len(aligned.truth.frame), bool), np.ones(len(aligned.frames), bool), list[str]()
     for column, wanted in where.items():
-        values = _column(aligned, column)
+        values = _column(aligned, column, word="where")
         met = _met(column, values, wanted)
         if not met.any():
-            there = messages.first_listed(map(repr, first_values(values, messages.MOST_NAMED + 1)))
+            known = values[~null_rows(values)]
+            there = messages.first_listed(map(repr, first_values(known, messages.MOST_NAMED + 1)))
             texts.append(f"where: no {column} is {_text(wanted)}; there is {there or 'none'}")
         marked = truths if _is_of_truth(column) else frames
         marked &= met
@@ -286,6 +291,12 @@ def _met(column: str, values: Any, wanted: Any) -> np.ndarray:
     """Marks the values that are the wanted one, one of several, or within an interval."""
     import pandas as pd
 
+    several = [*wanted] if pd.api.types.is_list_like(wanted) else [wanted]
+    plain = [pd.api.types.is_scalar(value) and not (pd.isna(value) or callable(value)) for value in several]
+    is_one = not pd.api.types.is_list_like(wanted)
+    intervals = [isinstance(value, pd.Interval) for value in several]
+    if isinstance(wanted, Mapping) or not all(plain) or not several or (any(intervals) and not is_one):
+        raise InputError(f"where: {column}: is {wanted!r}; a value, a list of values or one pandas.Interval is needed")
     series = pd.Series(values, copy=False)
     if isinstance(wanted, pd.Interval):
         try:
@@ -321,7 +332,7 @@ def joined_slices(
 def _joined(tables: Sequence[pd.DataFrame], name: str, labels: Sequence[Columns]) -> pd.DataFrame:
     import pandas as pd
 
-    prefix, marked = OF_SLICE if name == "matches" else "", []
+    prefix, marked = schema.OF_SLICE if name == "matches" else "", []
     for table, of in zip(tables, labels, strict=True):
         rows = np.zeros(len(table), np.int64)
         values = {f"{prefix}{column}": pd.Series(of[column].take(rows), table.index) for column in of}

@@ -311,6 +311,7 @@ class Keypoints(NamedTuple):
     `joints` are the names of all joints in their order. `image` is the position of each aligned frame's image, and
     `image_sequence` that of each image's sequence. Each sequence of `tracks` is of a single joint: `track_sequence` is
     the position of its real sequence, and `track_joint` that of its joint, or -1 for frames without any joint.
+    `has_truth` and `has_predictions` mark the images in which a side has anybody, also if they do not count.
     """
 
     tracks: Tracks
@@ -321,6 +322,8 @@ class Keypoints(NamedTuple):
     track_joint: np.ndarray
     truth: PoseNumbers
     predictions: PoseNumbers
+    has_truth: np.ndarray
+    has_predictions: np.ndarray
 
     @property
     def n_sequences(self) -> int:
@@ -344,8 +347,11 @@ class Keypoints(NamedTuple):
         return self.grid(arrays.added_at(self.tracks.frame_sequence, values, self.tracks.n_sequences))
 
 
-def number_keypoints(aligned: Aligned, identity: str, joints: list[Any]) -> Keypoints:
-    """The images, joints and poses of two aligned sides of keypoints."""
+def number_keypoints(aligned: Aligned, identity: str, joints: list[Any], everybody: Aligned | None = None) -> Keypoints:
+    """The images, joints and poses of two aligned sides of keypoints.
+
+    `everybody` are the sides with those who do not count: ignored truths, or those outside a slice.
+    """
     import pandas as pd
 
     tracks = identify(aligned, identity)
@@ -354,8 +360,19 @@ def number_keypoints(aligned: Aligned, identity: str, joints: list[Any]) -> Keyp
     track_sequence = arrays.grouped(codes)[0]
     track_joint = pd.Index(joints).get_indexer(tracks.labels["joint"])  # -1 for null
     image_sequence = track_sequence[tracks.frame_sequence[first]]
-    sides = [_poses(side, image, len(first)) for side in (aligned.truth, aligned.predictions)]
-    return Keypoints(tracks, joints, image, image_sequence, track_sequence, track_joint, *sides)
+    truth, predictions = (_poses(side, image, len(first)) for side in (aligned.truth, aligned.predictions))
+    numbered = tracks, joints, image, image_sequence, track_sequence, track_joint, truth, predictions
+    return Keypoints(*numbered, *_present(aligned.frames.take(first), aligned if everybody is None else everybody))
+
+
+def _present(images: Columns, everybody: Aligned) -> tuple[np.ndarray, np.ndarray]:
+    """Marks the images in which the truth, and those in which the predictions, have anybody."""
+    wanted, known = arrays.frame_keys([images, everybody.frames])
+
+    def marked(side: Side) -> np.ndarray:
+        return arrays.locate(arrays.distinct(np.sort(known[side.counts > 0]))[0], wanted) >= 0
+
+    return marked(everybody.truth), marked(everybody.predictions)
 
 
 def _poses(side: Side, image: np.ndarray, n_images: int) -> PoseNumbers:

@@ -107,7 +107,7 @@ class PoseResult(NamedTuple):
         return pandas_tables.result_as_html(self, self._headline())
 
     def _headline(self) -> list[str]:
-        names = [*conditions.labels_of(arrow.notes_of(self.summary)), "HOTA", "mota", "ap"]
+        names = [*conditions.labels_of(self.matches), "HOTA", "mota", "ap"]
         numbers = pandas_tables.headline(self.summary, names, null=["sequence", "joint"])
         return [*numbers, *official.lines(self.provenance)]
 
@@ -232,7 +232,7 @@ def pose(
     warning = left_out.left_out(aligned, rule)
     joints = joints_of(aligned)  # of all slices the same
     slices = conditions.sliced(aligned, rule, wanted, where)
-    parts = [_tables(part.aligned, rule, joints) for part in slices.slices]
+    parts = [_tables(part.aligned, rule, joints, aligned) for part in slices.slices]
     for text in filter(None, (warning, slices.warning)):
         warnings.warn(text, stacklevel=table_kinds.CALLER)
     tables = (
@@ -243,9 +243,9 @@ def pose(
     return tables
 
 
-def _tables(aligned: Aligned, rule: Rule, joints: Sequence[Any]) -> PoseResult:
-    """The tables of two aligned sides that count, without notes."""
-    found = evaluate_poses(aligned, near_joints(aligned), rule.identity or "object", joints)
+def _tables(aligned: Aligned, rule: Rule, joints: Sequence[Any], everybody: Aligned) -> PoseResult:
+    """The tables of two aligned sides that count, without notes; `everybody` are also those who do not count."""
+    found = evaluate_poses(aligned, near_joints(aligned), rule.identity or "object", joints, everybody)
     keypoints, near, evaluated = found.keypoints, found.near, found.evaluated
     hota = keypoint_hota(found.parts, found.totals)
     clear = {name: sequence_sums.with_total(counts) for name, counts in found.clear.items()}
@@ -259,14 +259,20 @@ def _tables(aligned: Aligned, rule: Rule, joints: Sequence[Any]) -> PoseResult:
 
 
 def evaluate_poses(
-    aligned: Aligned, similar: Pairs, identity: str, joints: Sequence[Any] | None = None
+    aligned: Aligned,
+    similar: Pairs,
+    identity: str,
+    joints: Sequence[Any] | None = None,
+    everybody: Aligned | None = None,
 ) -> EvaluatedPoses:
     """What two aligned sides add up to, average precision aside; `similar` are the pairs that `near_joints` returns.
 
-    `joints` are those that are evaluated, PoseTrack's or those that occur without it. Raises InputError if an identity
-    is null or occurs twice in a frame.
+    `joints` are those that are evaluated, PoseTrack's or those that occur without it. `everybody` are the sides with
+    those who do not count, which still tell in which images there is somebody. Raises InputError if an identity is null
+    or occurs twice in a frame.
     """
-    keypoints = number_keypoints(aligned, identity, list(joints_of(aligned) if joints is None else joints))
+    joints = joints_of(aligned) if joints is None else joints
+    keypoints = number_keypoints(aligned, identity, list(joints), everybody)
     parts = keypoint_hota_parts(keypoints, similar)
     near = similar.take(np.flatnonzero(similar.measure <= HEAD_SIZES))
     evaluated = _evaluated_images(keypoints)
@@ -310,7 +316,7 @@ def near_joints(aligned: Aligned) -> Pairs:
 
 def _evaluated_images(keypoints: Keypoints) -> np.ndarray:
     """Marks the images in which somebody is annotated, including people that preprocessing has taken out."""
-    frames, has_truth = keypoints.tracks.aligned.frames, keypoints.truth.counts > 0
+    frames, has_truth = keypoints.tracks.aligned.frames, keypoints.has_truth
     if "n_annotated" not in frames:
         return has_truth
     first = np.flatnonzero(np.diff(keypoints.image, prepend=-1))

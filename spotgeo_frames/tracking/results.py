@@ -16,7 +16,7 @@ import pandas as pd
 from ..geometries import JOINTS as JOINTS_OF_POSETRACK
 from ..matching import HEAD_SIZES, FrameRule, MatchOptions, Rule, check_no_options, matcher, rule_of_tables
 from ..scoring import Evaluable, MetricSet, NamedSums, PerSequence, Sums, sequence_sums
-from ..support import InputError, arrays
+from ..support import InputError, SliceError, arrays
 from ..tables import (
     Annotations,
     By,
@@ -132,10 +132,15 @@ def columns_by(table: pd.DataFrame, by: By | None, metrics: MetricSet) -> dict[s
     Raises InputError where there is no such column, or where conditions are left out: their slices share predictions,
     so they do not add up.
     """
+    names = [key.name for key in selections.group_keys(by) if key.series is None]
+    absent = [name for name in names if name not in table and name.startswith((OF_TRUTH, OF_FRAMES))]
+    if absent:
+        how = f"track(..., by={absent[0]!r}), or pose, evaluates each of its values by itself"
+        raise SliceError(f"{CALLED}: there is no column {absent[0]}; {how}")
     columns = selections.by_columns(table[_attributes(table)], by, [*metrics.entries, "n_sequences"], CALLED)
     slices = slice_columns(table)
     if not columns.keys() >= {*slices}:
-        why = f"its rows are by {' and '.join(slices)}, and such slices share predictions, so they do not add up"
+        why = f"its rows are by {' and '.join(slices)}, and slices that are evaluated by themselves do not add up"
         raise InputError(f"by: {why}; name {'it' if len(slices) == 1 else 'all of them'} in by")
     return columns
 

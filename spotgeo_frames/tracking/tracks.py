@@ -121,10 +121,9 @@ class TrackResult(NamedTuple):
 
     def _headline(self) -> list[str]:
         from ..support import pandas_tables
-        from ..tables import arrow
 
         null = ["sequence", "category"]
-        names = ["average", *conditions.labels_of(arrow.notes_of(self.summary)), *headlines([TRACK_METRICS])]
+        names = ["average", *conditions.labels_of(self.matches), *headlines([TRACK_METRICS])]
         return [*pandas_tables.headline(self.summary, names, null=null), *official.lines(self.provenance)]
 
 
@@ -188,7 +187,8 @@ def track(
         each value of a column of the truth, all other truths are ignored, as distractors in MOTChallenge's kit: they
         are matched with the rest, from a similarity of 0.5 on, and leave with the predictions that they took.
         Predictions near no truth count in every slice; the note `near_no_truth` says how many there are. A value of
-        frames or sequences leaves these frames alone. Truths without a value are in no slice.
+        frames or sequences leaves these frames alone. Truths without a value are in no slice. After `where`,
+        `frame_n_truth` counts the truths that are left.
     where
         A dict from such columns to a value, a list of values, or a `pandas.Interval`: this one condition is evaluated,
         as {"truth_size": "tall"} or {"truth_h": pd.Interval(50, math.inf)}. `by` then divides what is left. A warning

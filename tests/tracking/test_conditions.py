@@ -185,6 +185,12 @@ def test_what_nothing_meets_is_told() -> None:
 def test_what_cannot_be_a_condition() -> None:
     with refused(("by", "there is no column truth_siz;", "truth_size")):
         sf.track(TRUTH, PREDICTIONS, by="truth_siz")
+    with refused(("where", "no column truth_siz;", "truth_size")):
+        sf.track(TRUTH, PREDICTIONS, where={"truth_siz": "tall"})
+    with refused(("where: category is no condition", "truth_category")):
+        sf.track(TRUTH, PREDICTIONS, where={"category": "tall"})
+    with refused(("where", "no truth_size is Tall;")):
+        sf.track(TRUTH, PREDICTIONS, where={"truth_size": "Tall"}, by="truth_size")
     with refused(("by: predicted_x", "in every slice")):
         sf.track(TRUTH, PREDICTIONS, by="predicted_x")
     with refused(("by: truth_size: no row of the truth has a value",)):
@@ -202,6 +208,8 @@ def test_slices_do_not_add_up() -> None:
     for ask in (sf.summarize, sf.intervals):
         with refused(("by", "its rows are by truth_size", "name it in by")):
             ask(result)  # type: ignore[operator]
+    with refused(("sums", "no column truth_size", "track(..., by='truth_size')")):
+        sf.intervals(sf.track(TRUTH, PREDICTIONS), by="truth_size")
     with refused(("error_costs: x", "is by truth_size", "where={'truth_size': value}")):
         sf.error_costs(result)
 
@@ -275,6 +283,61 @@ def test_bins_stay_in_their_order(kind: str, tmp_path: Path) -> None:
         assert by_height["n_truth"].tolist() == [2, 2, 1]
 
 
+def test_other_conditions_are_not_compared() -> None:
+    """Sums and results of one condition are not those of another, nor of all."""
+    of = {size: sf.track(TRUTH, PREDICTIONS, where={"truth_size": size}) for size in ("tall", "short")}
+    with refused(("combine: tables[0]", "tall", "different ways")):
+        sf.combine([sf.sums(of["tall"]), sf.sums(of["short"])])
+    whole = sf.track(TRUTH, PREDICTIONS)
+    for other in (of["short"], whole):
+        with refused(("leaderboard", "not made with the same rule", "truth_size = tall")):
+            sf.leaderboard({"a": of["tall"], "b": other})
+    frames = TRUTH[["sequence", "frame"]].drop_duplicates().assign(light="day")
+    more = pd.concat([frames, pd.DataFrame({"sequence": [1], "frame": [3], "light": ["night"]})])
+    truth = sf.Annotations(TRUTH, more)
+    alone = PREDICTIONS.head(1).assign(frame=3)
+    sides = pd.concat([PREDICTIONS, alone])
+    by_day = sf.track(truth, sides, where={"frame_light": "day"})
+    with refused(("compare", "not made with the same rule", "frame_light = day")):
+        sf.compare({"a": by_day, "b": sf.track(truth, sides)}, metrics=["MOTA"])
+
+
+@pytest.mark.parametrize("by", ["truth_size", {"truth_x": [-1, 50, 200]}, ["truth_size", "frame_n_truth"]])
+def test_histories_and_breaks_of_slices(by: Any) -> None:
+    """Those of each slice are those of its condition alone."""
+    truth, predictions = random_scene(2)
+    truth = truth.assign(size=truth["place"])
+    by = {"truth_x": [-100, 8, 200]} if isinstance(by, dict) else by
+    result = sf.track(truth, predictions, by=by)
+    slices = [name for name in result.matches if name.startswith("by_")]
+    histories, breaks = sf.object_summary(result.matches), sf.identity_breaks(result)
+    assert {*slices} <= {*histories} & {*breaks}
+    for key, rows in result.matches.groupby(slices, observed=True):
+        alone = sf.object_summary(rows)
+        own = histories.merge(pd.DataFrame([key], columns=slices), on=slices)
+        assert own["pattern"].tolist() == alone["pattern"].tolist()
+        assert (rows["event"] == "switch").sum() == own["n_switches"].sum()
+    assert (breaks["break"] == "switch").sum() == histories["n_switches"].sum()
+
+
+def test_frames_are_drawn_of_one_slice() -> None:
+    matches = sf.track(TRUTH, PREDICTIONS, by="truth_size").matches
+    for draw in (lambda table: sf.plots.frame(table, 1, 1), sf.explore):
+        with refused(
+            (("plots: matches" if draw is not sf.explore else "explore: x"), "several slices by by_truth_size")
+        ):
+            draw(matches)
+        draw(matches[matches["by_truth_size"] == "tall"])
+    with pytest.warns(UserWarning, match="stands in several slices by by_truth_size"):
+        sf.summarize(matches)
+
+
+@pytest.mark.parametrize("wanted", [[], {"tall": 1}, [pd.Interval(0, 1)], None, float("nan"), slice(0, 5), len])
+def test_where_takes_values(wanted: Any) -> None:
+    with refused(("where: truth_x", "a value, a list of values or one pandas.Interval")):
+        sf.track(TRUTH, PREDICTIONS, where={"truth_x": wanted})
+
+
 def test_histories_of_objects_are_conditions() -> None:
     """Objects that a first tracker lost at times, tracked by another."""
     first = sf.track(TRUTH, PREDICTIONS)
@@ -322,6 +385,38 @@ def test_poses() -> None:
     by_joint = sf.summarize(result, by=["truth_group", "joint"])
     assert len(by_joint) == 6
     assert sf.intervals(result, by="truth_group", metrics=["HOTA"])["estimate"].notna().any()
+
+
+@pytest.mark.parametrize("annotated", [False, True])
+def test_a_perfect_tracker_is_perfect_in_every_slice(annotated: bool) -> None:
+    """Somebody else may be alone in a frame: that is no frame without anybody, of which the kits have rules."""
+    truth, _ = people({1: "runner", 2: "walker"})
+    truth = truth[(truth["object"] == 1) | (truth["frame"] < 2)]
+    predictions = truth.drop(columns=["head_size", "group"]).assign(score=1.0)
+    frames = truth.groupby(["sequence", "frame"])["object"].nunique().rename("n_annotated").reset_index()
+    side = sf.Annotations(truth, frames) if annotated else truth
+    for result in (
+        sf.pose(side, predictions, by="truth_group"),
+        sf.pose(side, predictions, where={"truth_group": "walker"}),
+        sf.pose(
+            sf.Annotations(truth.assign(ignore=truth["group"] != "walker"), frames if annotated else None), predictions
+        ),
+    ):
+        present = result.summary[result.summary["objects"] > 0]
+        assert len(present)
+        assert present.loc[present["joint"].notna(), ["HOTA", "mota", "rec"]].drop_duplicates().to_numpy().tolist() == [
+            [1.0, 100.0, 100.0]
+        ]
+
+
+def test_false_alarms_count_in_frames_of_others() -> None:
+    truth, _ = people({1: "runner", 2: "walker"})
+    truth = truth[(truth["object"] == 1) | (truth["frame"] < 2)]
+    wrong = truth.assign(object=9, y=truth["y"] + 500.0)[(truth["object"] == 1) & (truth["frame"] == 2)]
+    predictions = pd.concat([truth, wrong]).drop(columns=["head_size", "group"]).assign(score=1.0)
+    summary = sf.pose(truth, predictions, by="truth_group").summary
+    total = summary[summary["sequence"].isna() & summary["joint"].isna()]
+    assert total["false_positives"].tolist() == [6, 6]  # three joints in each sequence
 
 
 def test_the_command_line(tmp_path: Path) -> None:

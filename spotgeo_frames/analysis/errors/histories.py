@@ -184,9 +184,9 @@ def switches(table: pd.DataFrame) -> np.ndarray:
 
 
 def _group(table: pd.DataFrame) -> list[str]:
-    """The columns within which a name means one object; tracks that were evaluated by class have their category."""
-    by = [str(table.attrs["by"])] if "by" in table.attrs else []
-    return [column for column in ("sequence", "joint", *by) if column in table]
+    """The columns within which a name means one object; of tracks by class or by condition, also these."""
+    by = ["category"] if table.attrs.get("by") == "category" else []
+    return [column for column in ("sequence", "joint", *by, *schema.slice_columns(table)) if column in table]
 
 
 def _patterns(found: np.ndarray, first: np.ndarray) -> pd.Series:

@@ -108,7 +108,8 @@ def identity_breaks(x: TrackResult | PoseResult | Table, *, identity: str | None
         "nearest_truth": nearest,
         "similarity": table["similarity"].array.take(breaks.before),
     }
-    others = [name for name in map(str, table.columns) if name == "category" or name.startswith(CARRIED)]
+    own = ("category", *schema.slice_columns(table))
+    others = [name for name in map(str, table.columns) if name in own or name.startswith(CARRIED)]
     carried = {name: table[name].array.take(breaks.row) for name in others if name not in columns}
     answer = pd.DataFrame(columns | carried, copy=False)
     answer.attrs = table.attrs

@@ -49,7 +49,7 @@ def track_costs(
     distance: Measure | None,
 ) -> pd.DataFrame:
     """The costs of each kind of error of what `track` or `pose` returned; raises as `error_costs` does."""
-    sliced = conditions.labels_of(arrow.notes_of(x.summary))
+    sliced = conditions.labels_of(x.matches)
     if sliced:
         how = f"evaluate one value by itself, as in track(..., where={{{sliced[0]!r}: value}})"
         raise InputError(f"error_costs: x: is by {' and '.join(sliced)}, and its slices share predictions; {how}")

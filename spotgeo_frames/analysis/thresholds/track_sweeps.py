@@ -145,13 +145,13 @@ def _evaluate_poses(
         rows = np.ones(len(predictions.objects), bool)
         rows[whole.predictions.row[~kept]] = False
         left = predictions._replace(objects=predictions.objects.filter(rows))
-        aligned = alignment.align(truth, left, frames, may_be_disjoint=True)
+        aligned = everybody = alignment.align(truth, left, frames, may_be_disjoint=True)
         if any(mark in truth.objects for mark in crowds.MARKS):  # what they take depends on what is left
             aligned = counted_in_tracks(aligned, rule)
             pairs = near_joints(aligned)
         else:
             pairs = _left(similar, kept)
-        found = evaluate_poses(aligned, pairs, "object")
+        found = evaluate_poses(aligned, pairs, "object", everybody=everybody)
         tp = len(found.matched.pairs.truth)
         counts = {"tp": tp, "fn": len(aligned.truth.frame) - tp, "fp": len(aligned.predictions.frame) - tp}
         names = found.keypoints.sequence_names

@@ -209,6 +209,7 @@ def gallery(
 def _checked(matches: Table) -> pd.DataFrame:
     """A match table with coordinates; raises InputError if it is none."""
     table = checks.check_matches(matches)
+    checks.check_one_slice(table, "plots: matches")
     check_coordinates(table)
     for prefix in schema.SIDE_PREFIXES:
         geometry = geometry_of(table, prefix)

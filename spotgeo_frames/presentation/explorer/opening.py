@@ -188,6 +188,7 @@ def _given(x: Any, name: str) -> Given:
         if isinstance(given, pd.DataFrame):
             table = pandas_tables.own_copy(given)
     matches = with_places(_checked(table, name))
+    checks.check_one_slice(matches, name)
     absent = [column for column in (*COORDINATES, *OBJECTS) if column not in matches]
     lacking = [messages.missing(name, column, matches.columns, "match() makes it") for column in absent]
     if lacking:

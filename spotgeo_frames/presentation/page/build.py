@@ -10,13 +10,10 @@ import pandas as pd
 from ...geometries import Measure
 from ...matching import Assignment, FrameRule, alignment, match_options, options_with_tracks
 from ...support import InputError, is_text, packages, stem, writing
-from ...tables import Annotations, By, CheckedBins, Table, as_annotations, provenance, selections, table_kinds
+from ...tables import Annotations, By, Table, as_annotations, provenance, selections, table_kinds
 from ...tracking import rule_of_sides
-from .evaluation import Evaluation, evaluate
+from .evaluation import EVERY_PAGE, Evaluation, evaluate
 from .html.blocks import Section
-
-# The columns that every report slices by.
-ALWAYS: list[dict[str, CheckedBins]] = [{"sequence": None}, {"frame_n_truth": None}]
 
 
 def report(
@@ -155,7 +152,7 @@ def report(
     known, named = _sides(truth, submissions)
     inputs = provenance.inputs_of(_by_role(known, named))
     _check_kept(page_path, folder, [file.path for file in inputs])
-    slices = [*{tuple(columns): columns for columns in ALWAYS + selections.slicings(by)}.values()]
+    slices = [*{tuple(columns): columns for columns in EVERY_PAGE + selections.slicings(by)}.values()]
     tables_of_rows = [table for side in (known, *named.values()) for table in side.of_sequences if table is not None]
     left_out, unknown = selections.excluded_sequences(exclude, tables_of_rows)
     left_out = left_out or []

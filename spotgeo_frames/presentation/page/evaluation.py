@@ -34,8 +34,8 @@ from ..drawing import drawn_tables, wording
 # How often a report swaps and draws sequences, and the confidence of its intervals.
 RESAMPLES, CONFIDENCE = 10_000, 0.95
 
-# The slicing of tracks that every page has, which is not evaluated anew.
-EVERY_PAGE: dict[str, CheckedBins] = {"frame_n_truth": None}
+# The slicings that every page has, by which tracks are not evaluated anew.
+EVERY_PAGE: list[dict[str, CheckedBins]] = [{"sequence": None}, {"frame_n_truth": None}]
 
 # The most slices of tracks that a page shows.
 MOST_CONDITIONS = 40
@@ -69,7 +69,7 @@ class Evaluation(NamedTuple):
         For each slicing, by its columns, the columns to slice the match table of each submission by.
     by_condition
         Of tracks and poses, what each submission was evaluated to with all other truths as distractors, for each
-        slicing that was asked for whose columns are conditions.
+        slicing that was asked for whose columns are conditions. `no_condition` says why others are not among them.
     summary, intervals
         The metrics of each submission, and the headline metrics with confidence intervals, those of average precision
         or tracks first. No table has columns or rows of metrics that are not defined for the rule. With these metrics
@@ -92,6 +92,7 @@ class Evaluation(NamedTuple):
     matches: pd.DataFrame
     cuts: Mapping[tuple[str, ...], Mapping[str, list[pd.Series]]]
     by_condition: Mapping[tuple[str, ...], Mapping[str, TrackResult | PoseResult]]
+    no_condition: list[str]
     summary: pd.DataFrame
     intervals: pd.DataFrame
     compared: Comparison | None
@@ -153,7 +154,7 @@ def evaluate(
     if empty:
         raise InputError(f"report: {empty[0]}: there is neither a frame nor an object to report on")
     cuts = _cuts(matched, by)
-    by_condition = _by_condition(truth, submissions, by, cuts, options, said) if tracks else {}
+    by_condition, no_condition = _by_condition(truth, submissions, by, cuts, options, said) if tracks else ({}, [])
     precisions = {} if tracks else _precisions(truth, submissions, matched, options, rule, said)
     own, lacking = _own_metrics(matched)
     said |= {lacking: {*matched}} if lacking else {}
@@ -189,6 +190,7 @@ def evaluate(
         matches=matches,
         cuts=cuts,
         by_condition={columns: {name: of[name] for name in names} for columns, of in by_condition.items()},
+        no_condition=no_condition,
         summary=_with_estimates(summary, headline, of_results),
         intervals=headline,
         compared=compared,
@@ -344,17 +346,22 @@ def _by_condition(
     cuts: Mapping[tuple[str, ...], Mapping[str, list[pd.Series]]],
     options: MatchOptions,
     said: Said,
-) -> dict[tuple[str, ...], dict[str, TrackResult | PoseResult]]:
+) -> tuple[dict[tuple[str, ...], dict[str, TrackResult | PoseResult]], list[str]]:
     """What each submission is evaluated to by condition, for the slicings whose columns are conditions.
 
-    That of every page, and those of more slices than a page can show, are left out.
+    The slicings of every page, and those of more slices than a page can show, are left out; texts say why others are.
     """
-    answer = dict[tuple[str, ...], dict[str, TrackResult | PoseResult]]()
+    answer, texts = dict[tuple[str, ...], dict[str, TrackResult | PoseResult]](), list[str]()
     for columns in by:
-        if not conditions.may_be(columns) or columns == EVERY_PAGE:
+        if columns in EVERY_PAGE:
+            continue
+        named = " and ".join(columns)
+        if not conditions.may_be(columns):
+            texts.append(f"{named}: slices of tracks are those of truths, frames or sequences")
             continue
         values = pd.concat(next(iter(cuts[tuple(columns)].values())), axis=1).dropna().drop_duplicates()
         if not 0 < len(values) <= MOST_CONDITIONS:
+            texts.append(f"{named}: {len(values):,} values, and up to {MOST_CONDITIONS} have a slice here; give bins")
             continue
         results = dict[str, TrackResult | PoseResult]()
         for name, side in work.progress(list(submissions.items()), f"by {' and '.join(columns)}", "submission"):
@@ -363,7 +370,7 @@ def _by_condition(
                 assert not isinstance(result, pd.DataFrame)  # with tracks=True it never is
                 results[name] = result
         answer[tuple(columns)] = results
-    return answer
+    return answer, texts
 
 
 def summary_by(matches: pd.DataFrame, by: By, rule: Rule, own: Sequence[str]) -> pd.DataFrame:

@@ -80,7 +80,7 @@ def keypoint_clear_parts(
     """
     aligned = keypoints.tracks.aligned
     images = _without_last(evaluated, keypoints.image_sequence)
-    empty = images & ((keypoints.truth.counts == 0) | (keypoints.predictions.counts == 0))
+    empty = images & ~(keypoints.has_truth & keypoints.has_predictions)
     compared = (images & ~empty)[keypoints.image]
     n_empty = np.bincount(keypoints.image_sequence[empty], minlength=keypoints.n_sequences)[:, None]
 

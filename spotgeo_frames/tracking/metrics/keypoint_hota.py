@@ -114,20 +114,21 @@ def _parts(keypoints: Keypoints, pairs: Pairs) -> dict[str, np.ndarray]:
 def counted_joints(keypoints: Keypoints) -> tuple[np.ndarray, np.ndarray]:
     """How many joints of truth and of predictions count as the kit counts them, each (sequences, joints, 1)."""
     aligned = keypoints.tracks.aligned
-    truth, predictions = keypoints.truth.counts, keypoints.predictions.counts
-    compared = ((truth > 0) & (predictions > 0))[keypoints.image]
+    truth, predictions = keypoints.has_truth, keypoints.has_predictions
+    compared = (truth & predictions)[keypoints.image]
 
     def counted(side: Side, alone: np.ndarray, others: np.ndarray) -> np.ndarray:
         """How many joints of a side count, by sequence and joint.
 
-        `alone` marks the images in which all joints of the sequence count; `others` are the counts of the other side.
+        `alone` marks the images in which all joints of the sequence count, and `others` those in which the other side
+        has anybody.
         """
         in_all, in_compared = (keypoints.per_frame(side.counts * factor) for factor in (1, compared))
         n_alone, n_others = (
-            arrays.added_at(keypoints.image_sequence, counts, keypoints.n_sequences)[:, None]
-            for counts in (alone, others)
+            arrays.added_at(keypoints.image_sequence, marked, keypoints.n_sequences)[:, None]
+            for marked in (alone, others)
         )
         return np.where(n_others == 0, in_all, in_compared + n_alone * in_all)[..., None]
 
-    missed = counted(aligned.truth, (truth > 0) & (predictions == 0), predictions)
-    return missed, counted(aligned.predictions, truth == 0, truth)
+    missed = counted(aligned.truth, truth & ~predictions, predictions)
+    return missed, counted(aligned.predictions, ~truth, truth)

@@ -15,13 +15,13 @@ ABOUT = (
     "Each slice is evaluated by itself. In the slice of a value of truths, all other truths are distractors: they are "
     "matched with the rest, and leave with the predictions that they took, as MOTChallenge's kit has it."
 )
-SHARED = "In every slice of truths, there are the same predictions that no truth took: {counts}."
+SHARED = "Every slice of truths has the same predictions that no truth took, in its frames: {counts}."
 SHOWN = ["HOTA", "DetA", "AssA", "MOTA", "mota", "IDF1", "n_sequences"]
 
 
 def by_condition(evaluation: Evaluation) -> Section | None:
     """Makes the section of the metrics of tracks by condition; None where no column that was asked for is one."""
-    if not evaluation.by_condition:
+    if not evaluation.by_condition and not evaluation.no_condition:
         return None
     blocks, tables = list[Block]([Text(ABOUT, "note")]), dict[tuple[str, ...], pd.DataFrame]()
     counts = dict[str, int]()
@@ -44,6 +44,7 @@ def by_condition(evaluation: Evaluation) -> Section | None:
     if counts:
         told = ", ".join(f"{count:,} of {of}" if len(counts) > 1 else f"{count:,}" for of, count in counts.items())
         blocks.insert(1, Text(SHARED.format(counts=told), "note"))
+    blocks += [Text(f"Left out here: {text}.", "note") for text in evaluation.no_condition]
     return Section(
         "conditions", "Tracks by condition", "Conditions", blocks, kept_slices(tables, OF_CONDITIONS, OF_TRACKS)
     )
