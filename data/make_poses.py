@@ -78,11 +78,24 @@ def keypoints(joints: np.ndarray, seen: np.ndarray) -> list[float]:
     return np.column_stack([np.where(seen[:, None], joints.round(1), 0.0), seen]).ravel().tolist()
 
 
+def box(joints: np.ndarray) -> list[float]:
+    """Left, top, width and height of a person, seen or not."""
+    body_joints = np.delete(joints, list(EARS), axis=0)
+    low, high = body_joints.min(axis=0), body_joints.max(axis=0)
+    return [*low.round(1).tolist(), *(high - low).round(1).tolist()]
+
+
 def annotated(person: dict[str, Any]) -> dict[str, Any]:
     size = person["height"] * np.array(HEAD)
     corner = person["joints"][RAW_JOINTS.index("head_top")] - [size[0] / 2, 0]
     head = [*corner.round(1).tolist(), *size.round(1).tolist()]
-    return {"track_id": person["identity"], "keypoints": keypoints(person["joints"], person["seen"]), "bbox_head": head}
+    joints = keypoints(person["joints"], person["seen"])
+    return {"track_id": person["identity"], "keypoints": joints, "bbox": box(person["joints"]), "bbox_head": head}
+
+
+def tracked(identity: int, joints: np.ndarray, seen: np.ndarray, scores: np.ndarray) -> dict[str, Any]:
+    sides = {"keypoints": keypoints(joints, seen), "bbox": box(joints)}
+    return {"track_id": identity, **sides, "scores": scores.tolist()}
 
 
 def make_tracker(truth: list[list[dict[str, Any]]], random: np.random.Generator) -> list[list[dict[str, Any]]]:
@@ -103,7 +116,7 @@ def make_tracker(truth: list[list[dict[str, Any]]], random: np.random.Generator)
             joints = person["joints"] + random.normal(0, 1, (len(RAW_JOINTS), 2)) * blur[:, None]
             there = person["seen"] & (random.random(len(RAW_JOINTS)) < 0.97 - 0.6 * swing)
             scores = np.clip(random.normal(0.9 - 2 * swing, 0.08), 0.05, 1).round(2)
-            found.append({"track_id": names[who], "keypoints": keypoints(joints, there), "scores": scores.tolist()})
+            found.append(tracked(names[who], joints, there, scores))
         if random.random() < 0.25:
             newest += 1
             x, y = (
@@ -112,7 +125,7 @@ def make_tracker(truth: list[list[dict[str, Any]]], random: np.random.Generator)
             ghost = np.array([x, y]) + body(60, t)
             scores = random.uniform(0.1, 0.6, len(RAW_JOINTS)).round(2)
             seen = np.isin(np.arange(len(RAW_JOINTS)), EARS, invert=True)
-            found.append({"track_id": newest, "keypoints": keypoints(ghost, seen), "scores": scores.tolist()})
+            found.append(tracked(newest, ghost, seen, scores))
         frames.append(found)
     return frames
 

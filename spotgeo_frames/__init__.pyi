@@ -79,6 +79,8 @@ from .tables import Annotations as Annotations
 from .tables import align_times as align_times
 from .tables import tidy as tidy
 from .tracking import PoseResult as PoseResult
+from .tracking import ReidentifiedPoses as ReidentifiedPoses
 from .tracking import TrackResult as TrackResult
 from .tracking import pose as pose
+from .tracking import reidentify as reidentify
 from .tracking import track as track

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..formats import BENCHMARKS, Layout, Needed, is_table, read_sides, sequence_layout
+from ..formats import BENCHMARKS, BOXES_OF_POSES, Layout, Needed, is_table, read_sides, sequence_layout
 from ..geometries import Measure
 from ..matching import FrameRule, MatchOptions, match_options, options_with_tracks
 from ..support import InputError, addresses
@@ -25,7 +25,8 @@ class How(NamedTuple):
     """How files are evaluated.
 
     `options` are those of the rule, and `tracks` says whether identities count. `layout` is that of folders that have a
-    file for each sequence, and `benchmark` the one whose rules apply to MOTChallenge's, None if it is not given.
+    file for each sequence, and `benchmark` the one whose rules apply to MOTChallenge's, or to the boxes of PoseTrack's,
+    whose layout is then that of MOTChallenge; None if it is not given.
     `frames` says which frames count, and `needed` what the command needs of wide tables. `masks` says that COCO's files
     are read for their masks. `protocol` is that of average precision, None where none is asked for. `on_request` are
     the metrics of tracks that are computed on request only, by their families.
@@ -60,8 +61,10 @@ def with_how(given: Mapping[str, Any]) -> dict[str, Any]:
     tracks, benchmark, layout = given.get("tracks", False), given.get("benchmark"), None
     if not (given.get("dataset") and addresses.is_address(given["truth"])):  # such a dataset is evaluated where it is
         layout = sequence_layout(given["truth"])
-    if benchmark is not None and benchmark not in BENCHMARKS:
-        raise WrongUsage(f"--benchmark: {benchmark!r} is none of {', '.join(BENCHMARKS)}")
+    if benchmark is not None and benchmark not in (*BENCHMARKS, BOXES_OF_POSES):
+        raise WrongUsage(f"--benchmark: {benchmark!r} is none of {', '.join([*BENCHMARKS, BOXES_OF_POSES])}")
+    if benchmark == BOXES_OF_POSES and layout == "posetrack":
+        layout = "motchallenge"  # as tracks of boxes
     if benchmark is not None and layout != "motchallenge":
         raise WrongUsage(f"--benchmark: is for folders of MOTChallenge, and {given['truth']} is none; leave it out")
     tracks = tracks or layout is not None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..formats import known_format, read_motchallenge, read_numbered, read_side_columns, read_sides
+from ..formats import BOXES_OF_POSES, known_format, read_motchallenge, read_numbered, read_side_columns, read_sides
 from ..geometries import JOINTS
 from ..matching import Aligned, Rule, alignment, left_out
 from ..scoring import official, slice_files
@@ -184,8 +184,11 @@ def _numbers(
     truth: Path, tracker: Path, how: How, identity: str, benchmark: str | None, slices: Sequence[Slicing]
 ) -> Found:
     """The numbers alone, without the tables behind them."""
+    names = None
     if benchmark is None:
         known, found = read_side_columns(truth, [tracker], needed=how.needed)
+    elif benchmark == BOXES_OF_POSES:
+        known, found = map(side_columns, read_sides(truth, [tracker], benchmark=benchmark))
     else:
         known, found, names, _ = read_numbered(truth, tracker, benchmark)
     rule = rule_of_tracks(how.options, known, found, identity)
@@ -195,7 +198,7 @@ def _numbers(
     if warning is not None:
         warnings.warn(warning, stacklevel=2)
     labels = sums.labels["sequence"].tolist()
-    sequences = [str(label) if benchmark is None else names[label] for label in labels]
+    sequences = [str(label) if names is None else names[label] for label in labels]
     sliced = _by_slice(aligned, rule, slices, how.on_request)
     return Found(sequences, track_tables.track_columns(sums), rule.notes, *sliced)
 
@@ -227,8 +230,8 @@ def _saved(
     out: Path,
 ) -> Found:
     """Writes the tables behind the numbers to the folder `out`, and returns the numbers."""
-    if benchmark is None:
-        known, found = read_sides(truth, [tracker], needed=how.needed)
+    if benchmark in (None, BOXES_OF_POSES):
+        known, found = read_sides(truth, [tracker], benchmark=benchmark, needed=how.needed)
     else:
         known, found = read_motchallenge(truth, tracker, benchmark)
     tau, similarity = how.options.tau, how.options.similarity

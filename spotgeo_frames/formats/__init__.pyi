@@ -28,6 +28,7 @@ from .objects import read_objects as read_objects
 from .open_images import read_open_images as read_open_images
 from .posetrack import read_posetrack as read_posetrack
 from .sequence_files import BENCHMARKS as BENCHMARKS
+from .sequence_files import BOXES_OF_POSES as BOXES_OF_POSES
 from .spotgeo import problem_lines as problem_lines
 from .spotgeo import read_spotgeo as read_spotgeo
 from .spotgeo import validate_spotgeo as validate_spotgeo

@@ -30,6 +30,7 @@ from ..tables import (
     side_columns,
     table_kinds,
 )
+from .sequence_files import BOXES_OF_POSES
 from .spotgeo import is_competition_file, spotgeo_columns
 
 if TYPE_CHECKING:
@@ -323,18 +324,18 @@ def read_sides(
 ) -> list[Annotations]:
     """The truth, then each submission: folders by their layout, and files as `read_side_columns` reads them.
 
-    `benchmark` says what a folder of MOTChallenge leaves out; MOT17 by default.
+    `benchmark` says what a folder of MOTChallenge leaves out; MOT17 by default. PoseTrack21 reads boxes, not poses.
     """
-    layout = sequence_layout(truth)
+    layout, boxes = sequence_layout(truth), benchmark == BOXES_OF_POSES
     if layout is None:
         return [annotations_of(side) for side in read_side_columns(truth, submissions, frames, similarity, needed)]
     import pandas as pd
 
     trackers: Sequence[str | Path | None] = submissions or [None]
-    if layout == "posetrack":
+    if layout == "posetrack" or boxes:
         from .posetrack import read_posetrack
 
-        pairs = _all_of([partial(read_posetrack, truth, path) for path in trackers])
+        pairs = _all_of([partial(read_posetrack, truth, path, boxes) for path in trackers])
     else:
         from .motchallenge import read_motchallenge
 

@@ -71,11 +71,12 @@ INTEGERS = ["frame", "object", "considered", "class_id"]  # as such, decimals ar
 
 
 def read_folders(
-    truth_dir: Path, tracker_dir: Path | None, has_classes: bool
+    truth_dir: Path, tracker_dir: Path | None, has_classes: bool, lengths: Mapping[str, int] | None = None
 ) -> tuple[SideColumns, SideColumns, list[str]]:
     """All rows of the truth and of the predictions of the sequences in a folder of truth, as the files have them.
 
-    There are no predictions without a folder of theirs.
+    There are no predictions without a folder of theirs. `lengths` are the numbers of frames of sequences; without them,
+    those that their seqinfo.ini tell.
 
     In `sequence` stand numbers, which are much cheaper to work with than names; the last are the names, in that order.
 
@@ -88,7 +89,7 @@ def read_folders(
 
     with reading.readable(truth_dir):
         truth_files = _truth_files(truth_dir)
-        lengths = _lengths(truth_dir, truth_files)
+        lengths = _lengths(truth_dir, truth_files) if lengths is None else lengths
     names = [file.sequence for file in truth_files]
     if tracker_dir is None:
         tracker_files = [File(name, name, bytes) for name in names]  # bytes() is empty, as a tracker's file may be
@@ -287,7 +288,7 @@ def read_motchallenge(
         copies = _meant(given)
         states = [provenance.copy_state(copy, provenance.MOTCHALLENGE_FILES) for copy in copies]
         *sides, names, n_rows = _numbered(copies, benchmark, preprocess)
-    truth, predictions = (annotations_of(_named(side, names)) for side in sides)
+    truth, predictions = (annotations_of(named(side, names)) for side in sides)
     for side, copy, state, rows in zip((truth, predictions), copies, states, n_rows, strict=False):
         provenance.note_source(side.objects, copy.name, state, rows)
     return table_kinds.as_kind((truth, predictions), kind)
@@ -323,7 +324,7 @@ def _numbered(copies: Sequence[Copy], benchmark: str, preprocess: bool) -> Numbe
     return truth, predictions, names, n_rows
 
 
-def _named(side: SideColumns, names: list[str]) -> SideColumns:
+def named(side: SideColumns, names: list[str]) -> SideColumns:
     """A side with the names of sequences in place of their positions in `names`."""
     import pandas as pd
 

@@ -53,13 +53,13 @@ from ..support import (
     check_none,
     documents,
     noted_in,
-    packages,
     pandas_tables,
     reading,
     work,
 )
 from ..tables import Annotations, TableKind, provenance, schema, table_kinds
 from .documents import MOST_PROBLEMS, Integer, integers, matrix, repeated_ids
+from .posetrack_regions import Regions, polygon_problems, regions_of, within
 from .sequence_files import File, copies_meant, flat_files, folder_below, holds_files, of_sequences
 
 # The size of a head (px) as a share of the diagonal of its box.
@@ -76,6 +76,7 @@ class _Image(msgspec.Struct, gc=False):
 class _Person(msgspec.Struct, gc=False):
     image_id: Integer
     track_id: Integer
+    person_id: Integer | None = None
     keypoints: list[float] | None = None
     scores: list[float] | None = None
     bbox_head: list[float] | None = None
@@ -89,13 +90,6 @@ class _Document(msgspec.Struct):
     images: list[_Image]
     annotations: list[_Person]
     categories: list[_Category] = []
-
-
-class Regions(NamedTuple):
-    """Polygons to be ignored: `frame` (its row in the table of frames) and the corners (N, 2), px, of each."""
-
-    frame: list[int]
-    corners: list[np.ndarray]
 
 
 class Folders(NamedTuple):
@@ -117,12 +111,15 @@ class Folders(NamedTuple):
 class _People(NamedTuple):
     """The people of a file in the order of its images.
 
-    Of each the image (its place), the identity, the joints (N, 15, 2), px, and a number for each joint (N, 15): the
-    size of the head, px, or the score.
+    Of each the image (its place), the identity, the person (who is the same in all sequences, -1 where nothing tells)
+    and whether that is told, the joints (N, 15, 2), px, and a number for each joint (N, 15): the size of the head, px,
+    or the score.
     """
 
     image: np.ndarray
     identity: np.ndarray
+    person: np.ndarray
+    is_told: np.ndarray
     joints: np.ndarray
     number: np.ndarray
 
@@ -136,7 +133,7 @@ def read_folders(truth_dir: Path, prediction_dir: Path | None) -> Folders:
     with reading.readable(truth_dir):
         truth_files = flat_files(truth_dir, ".json", "no SEQUENCE.json")
     names = [file.sequence for file in truth_files]
-    prediction_files = [None] * len(names) if prediction_dir is None else _found(prediction_dir, names, truth_dir)
+    prediction_files = [None] * len(names) if prediction_dir is None else found_files(prediction_dir, names, truth_dir)
     pairs = list(zip(truth_files, prediction_files, strict=True))
     read: list[tuple[list[_Image], _People, _People]] = []
     problems: list[str] = []
@@ -161,7 +158,7 @@ def sequences_of_truth(folder: Path) -> list[str]:
     return [file.sequence for file in flat_files(folder, ".json", "no SEQUENCE.json")]
 
 
-def _found(folder: Path, sequences: Sequence[str], truth_dir: Path) -> list[File]:
+def found_files(folder: Path, sequences: Sequence[str], truth_dir: Path) -> list[File]:
     """The predictions' files of the sequences; raises InputError where one is missing or is of another sequence."""
     missing = ".json is missing; a tracker that found nobody there has a file with its images and no annotations"
     with reading.readable(folder):
@@ -179,11 +176,11 @@ def _sequence(truth_file: File, prediction_file: File | None) -> tuple[list[_Ima
             parsed.append(documents.decode(file.read(), _Document, file.name))
     check_none(problems)
     truth, predictions = parsed if prediction_file else (*parsed, _Document(parsed[0].images, []))
-    problems += _image_problems(truth, truth_file.name)
+    problems += image_problems(truth.images, truth_file.name)
     problems += repeated_ids([image.id for image in truth.images], f"{truth_file.name}: images")
     if prediction_file is not None:
         problems += repeated_ids([image.id for image in predictions.images], f"{prediction_file.name}: images")
-        problems += _surplus_images(predictions, truth, prediction_file.name)
+        problems += surplus_images(predictions.images, truth.images, prediction_file.name)
     place = {image.id: number for number, image in enumerate(truth.images)}
     labelled = {image.id for image in truth.images if image.is_labeled}
     for document, file in zip(parsed, files, strict=True):
@@ -193,40 +190,29 @@ def _sequence(truth_file: File, prediction_file: File | None) -> tuple[list[_Ima
     return truth.images, _people(truth.annotations, place, True), _people(predictions.annotations, place, False)
 
 
-def _image_problems(document: _Document, name: str) -> list[str]:
+def image_problems(images: Sequence[Any], name: str) -> list[str]:
     """What is wrong with the images of a truth."""
     problems = []
-    for number, image in enumerate(document.images):
+    for number, image in enumerate(images):
         place = f"{name}: images[{number}]"
         if image.is_labeled is None:
             problems.append(f"{place}: is_labeled is missing")
-        sides = image.ignore_regions_x, image.ignore_regions_y
-        if len(sides[0]) != len(sides[1]):
-            problems.append(
-                f"{place}: ignore_regions_x has {len(sides[0])} polygons and ignore_regions_y {len(sides[1])}"
-            )
-        for region, (x, y) in enumerate(zip(*sides, strict=False)):
-            if len(x) != len(y):
-                problems.append(
-                    f"{place}.ignore_regions_x[{region}]: {len(x)} corners, and {len(y)} in ignore_regions_y"
-                )
-            elif 0 < len(x) < 3:
-                problems.append(f"{place}.ignore_regions_x[{region}]: {len(x)} corners; a polygon has three or more")
+        problems += polygon_problems(image.ignore_regions_x, image.ignore_regions_y, place)
     return problems
 
 
-def _surplus_images(predictions: _Document, truth: _Document, name: str) -> list[str]:
-    """Where the predictions' images are not the truth's."""
-    wanted, listed = {image.id for image in truth.images}, {image.id for image in predictions.images}
+def surplus_images(images: Sequence[Any], of_truth: Sequence[Any], name: str) -> list[str]:
+    """Where the images of predictions are not the truth's."""
+    wanted, listed = {image.id for image in of_truth}, {image.id for image in images}
     problems = [
         f"{name}: images[{number}].id: the truth has no image {image.id}"
-        for number, image in enumerate(predictions.images)
+        for number, image in enumerate(images)
         if image.id not in wanted
     ]
-    missing = [image.id for image in truth.images if image.id not in listed]
+    missing = [image.id for image in of_truth if image.id not in listed]
     if missing:
         shown = ", ".join(map(str, missing[:3])) + (", ..." if len(missing) > 3 else "")
-        problems.append(f"{name}: images: {len(missing)} of the truth's {len(truth.images)} missing: {shown}")
+        problems.append(f"{name}: images: {len(missing)} of the truth's {len(of_truth)} missing: {shown}")
     return problems
 
 
@@ -239,18 +225,27 @@ def _category_problems(document: _Document, name: str) -> list[str]:
     ]
 
 
+def identity_problems(people: Sequence[Any], name: str, images: Container[int]) -> dict[int, list[str]]:
+    """Where annotations are of an image that is not known, or name an identity twice in one: by the annotation."""
+    problems, first = dict[int, list[str]](), dict[tuple[int, int], int]()
+    for number, person in enumerate(people):
+        image = person.image_id
+        if image not in images:
+            problems[number] = [f"{name}: annotations[{number}].image_id: there is no image {image}"]
+        if first.setdefault((image, person.track_id), number) != number:
+            what = f"{person.track_id} is in image {image} already, at annotations[{first[image, person.track_id]}]"
+            problems.setdefault(number, []).append(f"{name}: annotations[{number}].track_id: {what}")
+    return problems
+
+
 def _person_problems(
     people: Sequence[_Person], name: str, images: Container[int], labelled: Container[int], is_truth: bool
 ) -> list[str]:
     """What is wrong with the annotations of a file."""
-    problems, first = [], dict[tuple[int, int], int]()
+    problems, of_identities = [], identity_problems(people, name, images)
     for number, person in enumerate(people):
+        problems += of_identities.get(number, [])
         image, keypoints, head, scores = person.image_id, person.keypoints, person.bbox_head, person.scores
-        if image not in images:
-            problems.append(f"{name}: annotations[{number}].image_id: there is no image {image}")
-        if first.setdefault((image, person.track_id), number) != number:
-            what = f"{person.track_id} is in image {image} already, at annotations[{first[image, person.track_id]}]"
-            problems.append(f"{name}: annotations[{number}].track_id: {what}")
         if keypoints is None:
             if image in labelled:
                 problems.append(f"{name}: annotations[{number}]: keypoints is missing")
@@ -285,8 +280,11 @@ def _people(people: Sequence[_Person], place: dict[int, int], is_truth: bool) ->
     image = integers(place[person.image_id] for person in people)
     order = np.argsort(image, kind="stable")
     identity = integers(person.track_id for person in people)
+    told = np.array([person.person_id is not None for person in people], bool)
+    persons = integers(-1 if person.person_id is None else person.person_id for person in people)
     joints = np.delete(keypoints[..., :2], EARS, axis=1)
-    return _People(image[order], identity[order], joints[order], number[order])
+    columns = image, identity, persons, told, joints, number
+    return _People(*(column[order] for column in columns))
 
 
 def _head(person: _Person) -> list[float]:
@@ -309,13 +307,7 @@ def _frames(images: Sequence[Sequence[_Image]], truth: Sequence[_People]) -> tup
             ),
         }
     )
-    polygons = [
-        (row, np.column_stack([x, y]))
-        for row, image in enumerate(flat)
-        for x, y in zip(image.ignore_regions_x, image.ignore_regions_y, strict=True)
-        if x
-    ]
-    return frames, Regions([row for row, _ in polygons], [corners for _, corners in polygons])
+    return frames, regions_of([(image.ignore_regions_x, image.ignore_regions_y) for image in flat])
 
 
 def _table(parts: Sequence[_People], number: str) -> pd.DataFrame:
@@ -324,6 +316,7 @@ def _table(parts: Sequence[_People], number: str) -> pd.DataFrame:
     sequence = np.repeat(np.arange(len(parts)), [len(part.image) for part in parts])
     there = (people.joints > 0).all(axis=2)
     person, joint = np.nonzero(there)
+    persons = people.person if people.is_told.all() else pd.arrays.IntegerArray(people.person, ~people.is_told)
     return pd.DataFrame(
         {
             "sequence": sequence[person],
@@ -333,6 +326,7 @@ def _table(parts: Sequence[_People], number: str) -> pd.DataFrame:
             "x": people.joints[..., 0][there],
             "y": people.joints[..., 1][there],
             number: people.number[there],
+            **({"person_id": persons[person]} if people.is_told.any() else {}),
         },
         copy=False,
     )
@@ -341,12 +335,13 @@ def _table(parts: Sequence[_People], number: str) -> pd.DataFrame:
 def read_posetrack(
     truth_dir: str | Path,
     prediction_dir: str | Path | None,
+    boxes: bool = False,
     *,
     table: TableKind = "pandas",
     storage_options: Mapping[str, Any] | None = None,
     filesystem: Any = None,
 ) -> tuple[Annotations, Annotations]:
-    """Truth and predictions of all sequences of a folder of truth, as they are evaluated.
+    """Truth and predictions of all sequences of a folder of truth, as they are evaluated: people's joints, or boxes.
 
     Parameters
     ----------
@@ -354,6 +349,11 @@ def read_posetrack(
         Folders, or .zip archives, of SEQUENCE.json in the format of PoseTrack18 and PoseTrack21, or the folder right
         above, such as trackers/NAME for trackers/NAME/sequences. Without a `prediction_dir`, None, there are no
         predictions.
+    boxes
+        Reads the boxes of people in place of their joints, for PoseTrack21's task of tracking by boxes. The folders may
+        then also be those of this task: `truth_dir`/SEQUENCE/gt/gt.txt with SEQUENCE/image_info.json, and
+        `prediction_dir`/SEQUENCE.txt. Predictions that have no truth and lie in a region to be ignored (an IoU of more
+        than 0.1 with it) are taken out, as the PoseTrack21 kit does, in frames in which there is a truth.
     table
         The kind of the tables: "pandas", "polars" or "pyarrow".
     storage_options, filesystem
@@ -364,9 +364,13 @@ def read_posetrack(
     -------
     Annotations of truth and of predictions, one row a joint: `sequence` (string), `frame` (the image's place in its
     file, from 0), `object` (the identity), `joint` (its name), `x`, `y` (px), and the truth's `head_size` (px: 0.6
-    times the diagonal of the head's box) or the predictions' `score`, null where there is none. The truth's frames are
-    those that are labelled, with `image_id` and `n_annotated`: how many people the truth lists there before any are
-    taken out.
+    times the diagonal of the head's box) or the predictions' `score`, null where there is none. Where anybody of a side
+    has one, `person_id` says who is the same in all sequences. The truth's frames are those that are labelled, with
+    `image_id` and `n_annotated`: how many people the truth lists there before any are taken out.
+
+    With `boxes`, one row a box: `x`, `y`, `w`, `h` (px, from the left top corner) in place of the joint's columns, for
+    `track`. The truth's frames are all of image_info.json, counted from 1, and predictions have a `score`. Of
+    SEQUENCE.json they are the images that are labelled or have a labelled person, with `image_id`.
 
     Raises
     ------
@@ -380,10 +384,17 @@ def read_posetrack(
     >>> truth, predictions = read_posetrack("data/poses/truth", "data/poses/tracker")
     >>> sorted(set(truth.objects.columns) - set(predictions.objects.columns))
     ['head_size']
+    >>> people, found = read_posetrack("data/poses/truth", "data/poses/tracker", boxes=True)
+    >>> list(found.objects)
+    ['sequence', 'frame', 'object', 'x', 'y', 'w', 'h']
     """
     kind = table_kinds.check_kind(table)
     given = [folder for folder in (truth_dir, prediction_dir) if folder is not None]
     with addresses.local_copies(given, Storage(storage_options, filesystem)) as above:
+        if boxes:
+            from .posetrack_boxes import read_boxes  # stands on this module, and on matching
+
+            return table_kinds.as_kind(read_boxes(above), kind)
         copies = copies_meant(above, truth_folder, sequences_of_truth, ".json")
         states = [provenance.copy_state(copy, provenance.POSETRACK_FILES) for copy in copies]
         folders = read_folders(copies[0].path, copies[1].path if len(copies) > 1 else None)
@@ -393,7 +404,8 @@ def read_posetrack(
     sides = []
     for joints, key in zip((folders.truth, folders.predictions), keys[1:], strict=True):
         row = arrays.locate(keys[0], key)
-        kept = labelled[row] & ~_within(joints, row, folders.regions)
+        x, y = (joints[axis].to_numpy() for axis in ("x", "y"))
+        kept = labelled[row] & ~within(x, y, row, folders.regions)
         sides.append(joints if kept.all() else joints[kept].reset_index(drop=True))
     frames = folders.frames[labelled].drop(columns="labelled").reset_index(drop=True)
     for rows in (*sides, frames):
@@ -402,26 +414,3 @@ def read_posetrack(
     for side, copy, state, rows in zip(sides, copies, states, n_rows, strict=False):
         provenance.note_source(side, copy.name, state, rows)
     return table_kinds.as_kind((Annotations(sides[0], frames), Annotations(sides[1])), kind)
-
-
-def _within(table: pd.DataFrame, frame: np.ndarray, regions: Regions) -> np.ndarray:
-    """Marks the points that lie within a region of their frame; `frame` is that of each point, in order."""
-    marked = np.zeros(len(table), bool)
-    if not regions.frame:
-        return marked
-    packages.check_extra("posetrack", "read_posetrack (regions to ignore)")
-    import shapely  # takes a while, and is needed here only
-
-    sizes = [len(corners) for corners in regions.corners]
-    rings = shapely.linearrings(np.concatenate(regions.corners), indices=np.repeat(np.arange(len(sizes)), sizes))
-    polygons, bounds = shapely.polygons(rings), shapely.bounds(rings)
-    # Each region with every point of its frame, of which those outside its bounds need no closer look.
-    first, last = (np.searchsorted(frame, regions.frame, side=side) for side in ("left", "right"))
-    region, point = arrays.ranges(first, last - first)
-    x, y = (table[axis].to_numpy()[point] for axis in ("x", "y"))
-    left, top, right, bottom = bounds[region].T
-    perhaps = np.flatnonzero((x > left) & (x < right) & (y > top) & (y < bottom))
-    with np.errstate(all="ignore"):  # of polygons larger than numbers
-        within = shapely.contains_xy(polygons[region[perhaps]], x[perhaps], y[perhaps])
-    marked[point[perhaps[within]]] = True
-    return marked

@@ -23,6 +23,9 @@ BENCHMARKS = {
     "DanceTrack": DISTRACTORS,
 }
 
+# The benchmark whose folders hold poses, and are then evaluated by their boxes.
+BOXES_OF_POSES = "PoseTrack21"
+
 
 class File(NamedTuple):
     """One sequence of one side: its name, what messages call its file, and what reads it."""

@@ -64,6 +64,16 @@ def of_poses(notes: Mapping[Hashable, Any]) -> str:
     return "keypoint HOTA as the PoseTrack21 kit computes it, MOTA and AP as poseval computes them"
 
 
+def of_reidentified(notes: Mapping[Hashable, Any]) -> str:
+    """The provenance of the numbers of people across sequences whose tables have these notes."""
+    if "rule" not in notes:
+        return LOST
+    kept = _left_out(notes)
+    if kept:
+        return f"the rule of the PoseTrack21 kit for re-identification with {_and(kept)}: {NO_LEADERBOARD}"
+    return "keypoint HOTA across sequences as the PoseTrack21 kit computes it for re-identification"
+
+
 def lines(provenance: str) -> list[str]:
     """The provenance as a line of a result's text; none where nothing tells it."""
     return [] if provenance == LOST else [provenance]

@@ -49,7 +49,7 @@ def sha256(path: Path, patterns: Sequence[str] = ()) -> str:
 def _read_files(folder: Path, patterns: Sequence[str]) -> list[Path]:
     """The files of a folder that a reader of these patterns reads, in order."""
     files = next((files for pattern in patterns if (files := _matching(folder, pattern))), [])
-    return sorted(files + _matching(folder, "*/seqinfo.ini"))
+    return sorted(files + _matching(folder, "*/seqinfo.ini") + _matching(folder, "*/image_info.json"))
 
 
 def _matching(folder: Path, pattern: str) -> list[Path]:

@@ -1,6 +1,8 @@
 from . import conditions as conditions
 from . import track_sums as track_sums
 from . import track_tables as track_tables
+from .across_sequences import ReidentifiedPoses as ReidentifiedPoses
+from .across_sequences import reidentify as reidentify
 from .identities import Identities as Identities
 from .identities import counted_in_tracks as counted_in_tracks
 from .identities import counted_with_taken as counted_with_taken

@@ -230,7 +230,7 @@ def pose(
         raise InputError("by: poses are not evaluated by class; by='truth_category' is a condition")
     aligned = alignment.align(*sides, frames)
     warning = left_out.left_out(aligned, rule)
-    joints = _joints_of(aligned)  # of all slices the same
+    joints = joints_of(aligned)  # of all slices the same
     slices = conditions.sliced(aligned, rule, wanted, where)
     parts = [_tables(part.aligned, rule, joints, aligned) for part in slices.slices]
     for text in filter(None, (warning, slices.warning)):
@@ -271,7 +271,7 @@ def evaluate_poses(
     those who do not count, which still tell in which images there is somebody. Raises InputError if an identity is null
     or occurs twice in a frame.
     """
-    joints = _joints_of(aligned) if joints is None else joints
+    joints = joints_of(aligned) if joints is None else joints
     keypoints = number_keypoints(aligned, identity, list(joints), everybody)
     parts = keypoint_hota_parts(keypoints, similar)
     near = similar.take(np.flatnonzero(similar.measure <= HEAD_SIZES))
@@ -301,7 +301,7 @@ def check_keypoints(truth: Annotations, predictions: Annotations) -> None:
     check_columns(match_options(), *(header_of(side.objects, name) for name, side in named))
 
 
-def _joints_of(aligned: Aligned) -> list[Any]:
+def joints_of(aligned: Aligned) -> list[Any]:
     """PoseTrack's fifteen joints; if any other joint occurs, all that occur."""
     occurring = sorted(pd.Series(aligned.frames["joint"]).dropna().unique().tolist())
     return list(JOINTS) if {*occurring} <= {*JOINTS} else occurring

@@ -47,7 +47,7 @@ class Frame(NamedTuple):
         return table
 
 
-def read_frames(truth_path: Path, prediction_path: Path) -> list[Frame]:
+def read_frames(truth_path: Path, prediction_path: Path, identity: str = "track_id") -> list[Frame]:
     """The labelled frames of a sequence, without what lies in ignore regions."""
     truth, predictions = (json.loads(path.read_text()) for path in (truth_path, prediction_path))
     frames = []
@@ -59,20 +59,20 @@ def read_frames(truth_path: Path, prediction_path: Path) -> list[Frame]:
             for x, y in zip(image["ignore_regions_x"], image["ignore_regions_y"], strict=True)
         ]
         listed = [[a for a in side["annotations"] if a["image_id"] == image["id"]] for side in (truth, predictions)]
-        sides = [[person(annotation, regions) for annotation in annotations] for annotations in listed]
+        sides = [[person(annotation, regions, identity) for annotation in annotations] for annotations in listed]
         # The kits look for people without joints in frames with a region only; here nobody is without joints.
         frames.append(Frame(*([one for one in side if one.there().any()] for side in sides), len(listed[0])))
     return frames
 
 
-def person(annotation: dict[str, Any], regions: list[geometry.Polygon]) -> Person:
+def person(annotation: dict[str, Any], regions: list[geometry.Polygon], identity: str) -> Person:
     joints = np.array(annotation["keypoints"], float).reshape(17, 3)[KEPT, :2]
     for joint in joints:
         if any(region.contains(geometry.Point(*joint)) for region in regions):
             joint[:] = 0
     scores = np.array(annotation.get("scores") or [-9999.0] * 17)[KEPT]
     x, y, w, h = annotation.get("bbox_head", [0, 0, 0, 0])
-    return Person(annotation["track_id"], joints, scores, 0.6 * np.linalg.norm(np.subtract([x + w, y + h], [x, y])))
+    return Person(annotation[identity], joints, scores, 0.6 * np.linalg.norm(np.subtract([x + w, y + h], [x, y])))
 
 
 def there(people: list[Person]) -> np.ndarray:
@@ -148,6 +148,60 @@ def combined_hota(sequences: list[dict[str, np.ndarray]]) -> dict[str, np.ndarra
     res["LocA"] = np.maximum(1e-10, weighted) / np.maximum(1e-10, res["TP"])
     final(res)
     return res
+
+
+def hota_across(sequences: list[list[Frame]]) -> dict[str, np.ndarray]:
+    """All sequences by alpha and joint, the mean of the joints last; identities are the same people in all of them."""
+    shape = len(ALPHAS), 15
+    res: dict[str, np.ndarray] = {name: np.zeros(shape) for name in ("TP", "FN", "FP", "LocA", *ASSOCIATIONS)}
+    n_truth, n_predicted = (
+        dict[int, np.ndarray](),
+        dict[int, np.ndarray](),
+    )  # by identity and joint
+    for side, counts in enumerate((n_truth, n_predicted)):
+        for one in (one for frames in sequences for frame in frames for one in frame[side]):
+            counts[one.identity] = counts.get(one.identity, np.zeros(15)) + one.there()
+    together, latest = dict[tuple[int, ...], int](), dict[tuple[int, ...], list[int]]()
+    runs: dict[tuple[int, ...], int] = {}
+    for frames in sequences:
+        in_all = [sum((there(frame[side]).sum(axis=0) for frame in frames), np.zeros(15)) for side in (0, 1)]
+        alone = [not any(frame[side] for frame in frames) for side in (1, 0)]
+        for side, name in enumerate(("FN", "FP")):
+            res[name] += in_all[side] * alone[side]
+        for frame in [] if any(alone) else frames:
+            if not frame.truth or not frame.predictions:
+                res["FP" if not frame.truth else "FN"] += in_all[not frame.truth]
+                continue
+            similar = np.maximum((-1 / 0.5001) * frame.distances() + 1, 0)
+            for a, joint in np.ndindex(*shape):
+                values = similar[:, :, joint]
+                pairs = linear_sum_assignment(1000.0 * (values >= ALPHAS[a]) + values, maximize=True)
+                found = [(r, c) for r, c in zip(*pairs, strict=True) if values[r, c] >= ALPHAS[a] - np.finfo(float).eps]
+                res["TP"][a, joint] += len(found)
+                res["LocA"][a, joint] += sum(values[pair] for pair in found)
+                res["FN"][a, joint] += there(frame.truth)[:, joint].sum() - len(found)
+                res["FP"][a, joint] += there(frame.predictions)[:, joint].sum() - len(found)
+                for row, column in found:
+                    truth, claim = frame.truth[row].identity, frame.predictions[column].identity
+                    pair = a, joint, truth, claim
+                    together[pair] = together.get(pair, 0) + 1
+                    last = latest.setdefault((a, joint, truth), [claim, 0])
+                    if last[0] != claim:
+                        last[:] = claim, last[1] + 1
+                    runs[*pair, last[1]] = runs.get((*pair, last[1]), 0) + 1
+    for (a, joint, truth, claim), count in together.items():
+        t, p = n_truth[truth][joint], n_predicted[claim][joint]
+        for name, whole in (("AssA", t + p - count), ("AssRe", t), ("AssPr", p)):
+            res[name][a, joint] += count * count / whole
+    for (a, joint, truth, claim, _), length in runs.items():
+        whole = n_truth[truth][joint] + n_predicted[claim][joint] - together[a, joint, truth, claim]
+        res["FragA"][a, joint] += length * length / whole
+    for name in ASSOCIATIONS:
+        res[name] /= np.maximum(1, res["TP"])
+    res["LocA"] = np.maximum(1e-10, res["LocA"]) / np.maximum(1e-10, res["TP"])
+    final(res)
+    totals = {n: v.sum(axis=1) if n in ("TP", "FN", "FP") else v.mean(axis=1) for n, v in res.items()}
+    return {name: np.column_stack([values, totals[name]]) for name, values in res.items()}
 
 
 def final(res: dict[str, np.ndarray]) -> None:

@@ -97,6 +97,9 @@ RESULTS: dict[str, Callable[[str], Any]] = {
     "costs": lambda table: sf.error_costs(sf.diagnose(sf.match(*boxes(table)))),
     "tracks": tracks,
     "poses": poses,
+    "ReidentifiedPoses": lambda table: sf.reidentify(
+        *sf.read_posetrack(DATA / "poses/truth", DATA / "poses/tracker", table=table), identity="object"
+    ),
     "AveragePrecision": precision,
     "AveragePrecision of poses": pose_precision,
     "sums": lambda table: tracks(table).sums,

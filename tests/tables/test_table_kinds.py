@@ -129,6 +129,7 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "track": (sf.track, BOXES),
     "track by class": (lambda *pair: sf.track(*pair, by="category"), CLASSED),
     "pose": (sf.pose, POSES),
+    "reidentify": (lambda *pair: sf.reidentify(*pair, identity="object"), POSES),
     "average_precision by": (lambda *pair: sf.average_precision(*pair, by={"truth_w": 2}).summary, BOXES),
     "intervals of average precision": (lambda *pair: sf.intervals(sf.average_precision(*pair)), BOXES),
     "average_precision": (tables_of_precision, BOXES),
@@ -500,6 +501,9 @@ READERS: dict[str, Callable[..., Any]] = {
     ),
     "read_posetrack": lambda **kind: sf.read_posetrack(
         PROJECT / "data/poses/truth", PROJECT / "data/poses/tracker", **kind
+    ),
+    "read_posetrack, boxes": lambda **kind: sf.read_posetrack(
+        PROJECT / "data/poses/truth", PROJECT / "data/poses/tracker", boxes=True, **kind
     ),
 }
 

@@ -56,6 +56,7 @@ RESULTS: dict[str, ModuleType] = {
     "AveragePrecision": scoring,
     "TrackResult": tracking,
     "PoseResult": tracking,
+    "ReidentifiedPoses": tracking,
     "Comparison": analysis,
     "Sweep": analysis,
     "NonInferiority": analysis,
@@ -204,7 +205,7 @@ def save(x: Table | NamedTuple, folder: str | Path) -> None:
     ----------
     x
         A match table or any other table, of pandas, polars or pyarrow; or an Annotations, a TrackResult, a PoseResult,
-        a Comparison, a Sweep, a NonInferiority, a DetectionLimit or a Calibration.
+        a ReidentifiedPoses, a Comparison, a Sweep, a NonInferiority, a DetectionLimit or a Calibration.
     folder
         A folder, which is made if it is not there, and its parents, too. An earlier result in it is replaced; other
         files stay. It gets one Parquet file a table, and spotgeo_frames.json, which says what they are.

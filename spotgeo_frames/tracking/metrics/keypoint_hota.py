@@ -39,7 +39,9 @@ def keypoint_hota_parts(keypoints: Keypoints, near: Pairs) -> dict[str, np.ndarr
     `near` has all pairs of joints with a similarity above 0, sorted by truth; its measure is in head sizes.
     """
     similar = near._replace(measure=keypoint_similarity(near.measure))
-    return _parts(keypoints, _assigned(keypoints, similar.take(np.flatnonzero(similar.measure > 0))))
+    similar = similar.take(np.flatnonzero(similar.measure > 0))
+    counts = similar.measure >= LEAST_SIMILARITIES[0]
+    return _parts(keypoints, chosen_pairs(keypoints, similar, similar.measure, counts))
 
 
 def keypoint_hota_totals(parts: NamedSums) -> dict[str, np.ndarray]:
@@ -81,13 +83,16 @@ def _bordered(values: np.ndarray, of_joints: np.ndarray, of_sequences: np.ndarra
     return np.concatenate([np.concatenate([values, of_sequences[:, None]], axis=1), below])
 
 
-def _assigned(keypoints: Keypoints, similar: Pairs) -> Pairs:
-    """The assigned pairs that count at the lowest alpha; matrices have a row a true pose, a column a predicted one."""
+def chosen_pairs(keypoints: Keypoints, similar: Pairs, weights: np.ndarray, counts: np.ndarray) -> Pairs:
+    """The pairs that are in the assignment of the greatest sum of weights, and count.
+
+    Matrices have a row a true pose and a column a predicted one, also those that lack the joint. `weights` (N,) of the
+    pairs are above 0, and `counts` (N,) marks those that count.
+    """
     aligned = keypoints.tracks.aligned
     rows, row_starts = _of_poses(keypoints, keypoints.truth, aligned.truth, similar.truth)
     columns, column_starts = _of_poses(keypoints, keypoints.predictions, aligned.predictions, similar.prediction)
-    counts = similar.measure >= LEAST_SIMILARITIES[0]
-    entries = Entries(rows, columns, similar.measure, row_starts, column_starts, aligned.names_from(0))
+    entries = Entries(rows, columns, weights, row_starts, column_starts, aligned.names_from(0))
     chosen = assignment.heaviest(entries, counts)
     return similar.take(np.flatnonzero(chosen & counts))
 
@@ -101,8 +106,14 @@ def _of_poses(keypoints: Keypoints, poses: PoseNumbers, side: Side, rows: np.nda
 
 def _parts(keypoints: Keypoints, pairs: Pairs) -> dict[str, np.ndarray]:
     """HOTA's sums by sequence and joint, misses and false positives counted as the kit counts them."""
-    aligned = keypoints.tracks.aligned
     parts = {name: keypoints.grid(part) for name, part in hota_parts(keypoints.tracks, pairs).items()}
+    n_truth, n_predicted = counted_joints(keypoints)
+    return parts | {"hota_fn": n_truth - parts["hota_tp"], "hota_fp": n_predicted - parts["hota_tp"]}
+
+
+def counted_joints(keypoints: Keypoints) -> tuple[np.ndarray, np.ndarray]:
+    """How many joints of truth and of predictions count as the kit counts them, each (sequences, joints, 1)."""
+    aligned = keypoints.tracks.aligned
     truth, predictions = keypoints.has_truth, keypoints.has_predictions
     compared = (truth & predictions)[keypoints.image]
 
@@ -119,6 +130,5 @@ def _parts(keypoints: Keypoints, pairs: Pairs) -> dict[str, np.ndarray]:
         )
         return np.where(n_others == 0, in_all, in_compared + n_alone * in_all)[..., None]
 
-    fn = counted(aligned.truth, truth & ~predictions, predictions) - parts["hota_tp"]
-    fp = counted(aligned.predictions, ~truth, truth) - parts["hota_tp"]
-    return parts | {"hota_fn": fn, "hota_fp": fp}
+    missed = counted(aligned.truth, truth & ~predictions, predictions)
+    return missed, counted(aligned.predictions, ~truth, truth)
