@@ -151,8 +151,8 @@ def _found(loaded: dict[Any, dict[str, Any]]) -> dict[Any, dict[str, Any]]:
 
 
 def fields(found: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """The summary's fields of what trackeval found."""
-    return {field: found[metric][name] for field, (metric, name) in FIELDS.items()}
+    """The summary's fields of what trackeval found; its own files lack those of fragments, which only the kit has."""
+    return {field: found[metric][name] for field, (metric, name) in FIELDS.items() if name in found[metric]}
 
 
 def same(got: sf.TrackResult, wanted: dict[Any, Any]) -> None:
@@ -173,7 +173,7 @@ def _same(got: sf.TrackResult, wanted: dict[Any, Any], key: list[str]) -> None:
     for place, (name, row) in enumerate(zip(keys, got.summary.to_dict("records"), strict=True)):
         for field, value in wanted[name].items():
             assert row[field] == pytest.approx(np.mean(value), rel=1e-9, abs=1e-9), (name, field)
-        for field in CURVES:
+        for field in wanted[name].keys() & curves.keys():
             np.testing.assert_allclose(curves[field][place], wanted[name][field], rtol=1e-9, atol=1e-9)
 
 
