@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..support import arrays
+from ..support import InputError, arrays
 from ..tables import By, Columns, joined, schema, selections
 
 if TYPE_CHECKING:
@@ -357,6 +357,19 @@ def evaluable(x: Any, name: str) -> Evaluable:
 def is_result(x: Any) -> bool:
     """Whether this is a result that registered how it is taken apart."""
     return evaluable.dispatch(type(x)) is not evaluable.dispatch(object)
+
+
+def match_table_of(x: Any, name: str) -> Any:
+    """The match table behind what `track` or `pose` returned; anything else is returned as it is.
+
+    Raises InputError, which begins with `name`, of average precision, which has a match table for each threshold.
+    """
+    if not is_result(x):
+        return x
+    of = evaluable(x, name)
+    if of.in_groups:
+        raise InputError(f"{name}: is of average precision, which has pairs for each threshold; give a match table")
+    return of.matches
 
 
 def summary_of_result(

@@ -1,11 +1,14 @@
 """Results of tracks and poses are summarized, ranked, given intervals and compared, from their sums by sequence."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
 import spotgeo_frames as sf
+from helpers.kinds import CLASSES, of_kind, plain
 from helpers.problems import refused
 from spotgeo_frames.tracking.track_sums import ADDED, TRACK_COLUMNS
 
@@ -230,3 +233,27 @@ def test_nothing_to_track_has_no_rows() -> None:
     assert sf.summarize(result)["HOTA"].tolist() == result.summary["HOTA"].tail(1).tolist()
     with refused(("intervals", "no rows")):
         sf.intervals(sf.track(empty, empty))
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_what_takes_a_match_table_takes_a_result(kind: str) -> None:
+    truth, found = sf.read_motchallenge("data/tracks/truth", "data/tracks/tracker")
+    sides = [of_kind(side.objects, kind) for side in (truth, found)]
+    some = of_kind(found.objects[found.objects["frame"] % 9 > 0], kind)
+    first, second = sf.track(*sides), sf.track(sides[0], some)
+    words = {} if kind == "pandas" else {"similarity": "iou", "threshold": 0.5}
+    asked: dict[str, tuple[Any, Any]] = {
+        "changes": (sf.changes(first, second, **words), sf.changes(first.matches, second.matches, **words)),
+        "object_summary": (sf.object_summary(first), sf.object_summary(first.matches)),
+        "worst_slices": tuple(
+            sf.worst_slices(x, ["truth_visibility"], min_sequences=2) for x in (first, first.matches)
+        ),
+        "detection_limit": tuple(sf.detection_limit(x, "truth_visibility").limits for x in (first, first.matches)),
+        "bias": tuple(sf.bias(x, **words) for x in (first, first.matches)),
+    }
+    for name, (of_result, of_table) in asked.items():
+        assert isinstance(of_result, CLASSES[kind]), name
+        assert plain(of_result) == plain(of_table), name
+    assert len(sf.changes(first, first, **words)) == 0
+    with refused(("object_summary: matches", "average precision")):
+        sf.object_summary(sf.average_precision(truth, found.objects.assign(score=0.5)))

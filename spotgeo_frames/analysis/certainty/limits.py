@@ -91,7 +91,9 @@ class DetectionLimit(NamedTuple):
 
 
 @table_kinds.same_kind_as("matches")
-def detection_limit(matches: Table, column: str, by: By | None = None, *, confidence: float = 0.95) -> DetectionLimit:
+def detection_limit(
+    matches: Table | NamedTuple, column: str, by: By | None = None, *, confidence: float = 0.95
+) -> DetectionLimit:
     """Fits recall as a logistic curve of a column, and finds the values at which it is 50% and 90%.
 
     Recall may rise with the column, as with brightness, or fall, as with distance. The intervals take sequences as
@@ -100,7 +102,7 @@ def detection_limit(matches: Table, column: str, by: By | None = None, *, confid
     Parameters
     ----------
     matches
-        A match table of any kind of objects; also that of `track` or `pose`.
+        A match table of any kind of objects, or what `track` or `pose` returned.
     column
         A column of numbers that every truth has, found or missed: one of the truth (`truth_brightness`), of its frame
         or sequence, or computed from these. Truths without a finite value are left out, and a warning says how many.
@@ -153,7 +155,8 @@ def detection_limit(matches: Table, column: str, by: By | None = None, *, confid
     1     0.9      0.63  0.54  0.76      627           50
     """
     check_confidence(confidence)
-    table = checks.check_matches(matches, "detection_limit: matches", by_groups=True)
+    name = "detection_limit: matches"
+    table = checks.check_matches(sequence_sums.match_table_of(matches, name), name, by_groups=True)
     _check_values(table, column)
     groups = match_sums.group_rows(table, by)
     _check_by(groups, column)

@@ -78,7 +78,7 @@ NUMBERS_AT_ONCE = 1 << 22
 
 @table_kinds.same_kind_as("matches")
 def worst_slices(
-    matches: Table,
+    matches: Table | NamedTuple,
     columns: Sequence[str],
     depth: int = 2,
     min_sequences: int = 10,
@@ -98,7 +98,7 @@ def worst_slices(
     Parameters
     ----------
     matches
-        A match table with two sequences or more.
+        A match table with two sequences or more, or what `track` or `pose` returned.
     columns
         A list of its columns to slice by.
     depth
@@ -159,7 +159,9 @@ def worst_slices(
     check_seed(seed)
     columns = _checked_columns(columns)
     _check_arguments(depth, min_sequences, rate, bins)
-    table = checks.check_matches(matches, "worst_slices: matches")
+    name = "worst_slices: matches"
+    table = checks.check_matches(sequence_sums.match_table_of(matches, name), name)
+    checks.check_one_slice(table, name)
     row_counts.warn_of_doubled(table, "worst_slices")
     sequence, n_sequences = number_sequences(table)
     if n_sequences < 2:

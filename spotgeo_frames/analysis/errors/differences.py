@@ -8,7 +8,7 @@ joints. Joints of pose() take the head size of the frame's nearest truth, or in 
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ from pandas.api.types import is_numeric_dtype
 
 from ...geometries import Measure, Rows
 from ...matching import Compared, Rule, alignment, matcher, noted_rule, options_of_matches
-from ...scoring import row_counts
+from ...scoring import row_counts, sequence_sums
 from ...support import InputError, arrays
 from ...tables import Annotations, Table, as_numbers, checks, messages, schema, sides_of, table_kinds
 from ..certainty import truth_differences
@@ -27,8 +27,8 @@ GAINED, LOST, NEW, GONE = range(len(CHANGES))
 
 @table_kinds.same_kind_as("before")
 def changes(
-    before: Table,
-    after: Table,
+    before: Table | NamedTuple,
+    after: Table | NamedTuple,
     *,
     tau: float | None = None,
     similarity: str | Measure | None = None,
@@ -41,7 +41,7 @@ def changes(
     Parameters
     ----------
     before, after
-        The match tables of the two submissions, made by the same rule.
+        The match tables of the two submissions, or what `track` or `pose` returned of them, made by the same rule.
     tau, similarity, threshold, sigmas, distance
         The rule of the tables, as `match` takes it. Needed only where the tables have lost their notes; a
         similarity or distance that is a function is needed always.
@@ -82,10 +82,11 @@ def changes(
     2  false alarm gone          <NA>         60.0
     3   new false alarm          <NA>         40.0
     """
-    tables = {
-        "before": checks.check_matches(before, "changes: before"),
-        "after": checks.check_matches(after, "changes: after"),
-    }
+    tables = {}
+    for name, given in (("before", before), ("after", after)):
+        called = f"changes: {name}"
+        tables[name] = checks.check_matches(sequence_sums.match_table_of(given, called), called)
+        checks.check_one_slice(tables[name], called)
     problems = [*truth_differences("changes", tables), *rule_differences("changes", tables)]
     if problems:
         raise InputError(problems)

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from pandas.api.types import is_integer_dtype
 
 from ...matching import layout, noted_rule
-from ...scoring import row_counts
+from ...scoring import row_counts, sequence_sums
 from ...support import InputError, arrays, pandas_tables
 from ...tables import Table, checks, messages, schema, table_kinds
 
@@ -38,13 +38,13 @@ class ObjectRows(NamedTuple):
 
 
 @table_kinds.same_kind_as("matches")
-def object_summary(matches: Table, *, identity: str | None = None) -> pd.DataFrame:
+def object_summary(matches: Table | NamedTuple, *, identity: str | None = None) -> pd.DataFrame:
     """Summarizes the history of each true object: in which of its frames it was found.
 
     Parameters
     ----------
     matches
-        A match table, also one of `track` or `pose`. Its truth has to have the same identity in all frames of a
+        A match table, or what `track` or `pose` returned. Its truth has to have the same identity in all frames of a
         sequence, as the truth of the spotGEO challenge has.
     identity
         The column that names an object through its sequence; a truth without it has `object`. By default that which
@@ -83,7 +83,7 @@ def object_summary(matches: Table, *, identity: str | None = None) -> pd.DataFra
        sequence  object  n_found pattern  longest_gap   history
     0         1       1        3    1101            1  flickers
     """
-    table = checks.check_matches(matches)
+    table = checks.check_matches(sequence_sums.match_table_of(matches, "object_summary: matches"))
     row_counts.warn_of_doubled(table, "object_summary")
     name = "object_summary: matches"
     if identity is None and table.attrs.get(schema.NUMBERED):

@@ -10,7 +10,7 @@ weighted by the true positives of each sequence, comes from leaving out one sequ
 
 import warnings
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -35,7 +35,7 @@ ROW = "match_table_row"
 
 @table_kinds.same_kind_as("matches")
 def bias(
-    matches: Table,
+    matches: Table | NamedTuple,
     by: By | None = None,
     *,
     confidence: float = 0.95,
@@ -54,8 +54,8 @@ def bias(
     Parameters
     ----------
     matches
-        A match table of points, boxes, joints or whole poses, with the coordinates of truths and predictions; also that
-        of `track` or `pose`.
+        A match table of points, boxes, joints or whole poses, with the coordinates of truths and predictions, or what
+        `track` or `pose` returned.
     by
         The groups, each with an offset of its own: a column of the match table; a Series with a value for each row (or,
         of a match table of polars, an expression); a list of these, whose values are crossed; or a dict from columns to
@@ -113,7 +113,7 @@ def bias(
     Name: estimate, dtype: float64
     """
     resampling.check_confidence(confidence)
-    table = checks.check_matches(matches)
+    table = checks.check_matches(sequence_sums.match_table_of(matches, "bias: matches"))
     if not len(table):
         raise InputError("bias: the match table has no rows")
     check_coordinates(table)
