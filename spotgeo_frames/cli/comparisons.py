@@ -58,14 +58,15 @@ def compare(
         raise
     except ValueError as error:  # no such metric
         raise WrongUsage(f"--{error}") from None
-    answer = formatted({name: plain_rows(bins_as_text(table)) for name, table in compared._asdict().items()})
+    shown = {"leaderboard": compared.leaderboard, "pairs": compared.pairs}
+    answer = formatted({name: plain_rows(bins_as_text(table)) for name, table in shown.items()})
     sources = {f"submission {name}": saved.source_of(side) for name, side in given.named.items()}
     keep(out, "compare", compared, answer, {"truth": given.truth.objects} | sources, exclude=exclude)
 
     def text() -> str:
         first = next(iter(results.values()))  # all have the same truth
         heading = f"{len(submissions)} submissions against {addresses.shown(truth)}, {saved.result_text(first)}"
-        parts = [one_line(heading), comparison_text(*compared)]
+        parts = [one_line(heading), comparison_text(compared.leaderboard, compared.pairs)]
         held = None if isinstance(first, AveragePrecision) else held_in(match_columns(matches_of(first)))
         return "\n\n".join([*parts, *([held_text(held)] if held else [])])
 

@@ -19,9 +19,6 @@ MOST_STEPS = 10
 # How many reasons of missing intervals are printed.
 MOST_REASONS = 3
 
-# How the rows of `aggregate` begin that leave out a sequence.
-WITHOUT = "without "
-
 
 def rule_text(notes: Mapping[Hashable, Any]) -> str:
     """Formats the rule of a table, such as `tau 10 px, epsilon 3 px` or `similarity iou, threshold 0.5`.
@@ -110,8 +107,7 @@ def comparison_text(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
     }
     ranks, any_few = few_marked(by.join(pd.DataFrame(ranking)), board)
     of = [name for name in ("aggregate",) if name in pairs]
-    without = pairs["aggregate"].str.startswith(WITHOUT) if of else pd.Series(False, index=pairs.index)
-    shown = pairs[~(pairs["metric"].isin(undefined) | without)]
+    shown = pairs[~pairs["metric"].isin(undefined)]
     values = shown[["estimate", "low", "high", "p_value", "p_adjusted"]].map(number_text)
     differences = _named(shown, [*by, "a", "b", *of, "metric"]).join(values)
     notes = [
@@ -122,8 +118,6 @@ def comparison_text(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
     ]
     if of and (pairs["aggregate"] == "macro").any():
         notes.append("macro: the mean over sequences")
-    if without.any():
-        notes[-1] += "; --json has the numbers without each sequence, too"
     if any_few:
         notes.append(FEW_NOTE)
     reasons = dict.fromkeys([*board["reason"].dropna(), *shown["reason"].dropna()])

@@ -80,7 +80,9 @@ def test_the_bias_is_what_halves_have_more_than_the_whole() -> None:
 
 def test_without_each_of_few_sequences() -> None:
     sides = scene(9)
-    found = sf.intervals(sf.average_precision(*sides), metrics=["AP"])
+    result = sf.average_precision(*sides)
+    assert sf.intervals(result, metrics=["AP"])["aggregate"].tolist() == ["combined"]
+    found = sf.intervals(result, metrics=["AP"], without_each=True)
     assert found["aggregate"].tolist() == ["combined", *(f"without {number}" for number in range(1, 10))]
     assert found["low"].isna().all(), "a single large one may decide it"
     wanted = [ap_without("sequence", number, sides) for number in range(1, 10)]
@@ -181,7 +183,7 @@ def test_differences_without_each_of_few_sequences() -> None:
     sides = scene(8)
     other = sides[0], sides[1].assign(score=sides[1]["score"].to_numpy()[::-1])
     results = {"a": sf.average_precision(*sides), "b": sf.average_precision(*other)}
-    pairs = sf.compare(results, ["AP"], baseline="b", resamples=50).pairs
+    pairs = sf.compare(results, ["AP"], baseline="b", resamples=50, without_each=True).pairs
     wanted = [ap_without("sequence", n, sides) - ap_without("sequence", n, other) for n in range(1, 9)]
     assert pairs["aggregate"].tolist() == ["combined", *(f"without {n}" for n in range(1, 9))]
     assert pairs["estimate"][1:].tolist() == pytest.approx(wanted)
@@ -193,7 +195,7 @@ def test_options_of_comparisons() -> None:
     assert some.leaderboard["n_frames"].tolist() == [28, 28]
     by_class = sf.compare(both, ["AP"], by="category", resamples=50).pairs
     assert by_class["category"].tolist() == [0, 1]
-    by_night = sf.compare(both, ["AP"], cluster="sequence_night", resamples=50).pairs
+    by_night = sf.compare(both, ["AP"], cluster="sequence_night", resamples=50, without_each=True).pairs
     assert by_night["aggregate"].tolist() == ["combined", *(f"without {night}" for night in range(7))]
     assert by_night["estimate"][0] == sf.compare(both, ["AP"], resamples=50).pairs["estimate"][0]
     with refused(("cluster", "weather")):

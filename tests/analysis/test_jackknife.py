@@ -203,7 +203,8 @@ def test_totals_of_clusters_have_no_upper_end() -> None:
 def test_tracks_have_combined_numbers_the_macro_mean_and_those_without_each_sequence() -> None:
     lost = [0, 2, 4, 6, 3]
     result = tracked(lost)
-    found = sf.intervals(result, metrics=["MOTA"]).set_index("aggregate")
+    assert sf.intervals(result, metrics=["MOTA"])["aggregate"].tolist() == ["combined", "macro"]
+    found = sf.intervals(result, metrics=["MOTA"], without_each=True).set_index("aggregate")
     assert found.index.tolist() == ["combined", "macro", *(f"without {k}" for k in range(5))]
     assert found["estimate"].tolist() == pytest.approx([0.85, 0.85, 0.8125, 0.8375, 0.8625, 0.8875, 0.85]), (
         "15 of 100 are lost; without the first sequence 15 of 80"
@@ -220,7 +221,8 @@ def test_tracks_have_combined_numbers_the_macro_mean_and_those_without_each_sequ
 
 def test_from_twenty_sequences_on_combined_numbers_have_intervals() -> None:
     for n in (19, 20, 21):
-        found = sf.intervals(tracked([k % 7 for k in range(n)], 8), metrics=["IDF1"]).set_index("aggregate")
+        result = tracked([k % 7 for k in range(n)], 8)
+        found = sf.intervals(result, metrics=["IDF1"], without_each=True).set_index("aggregate")
         assert found.loc["combined", ["low", "high"]].notna().all() == (n >= 20)
         assert len(found) == 2 + (n if n <= 20 else 0), "of more sequences, each is one among many"
 
@@ -236,7 +238,8 @@ def test_few_sequences_decide_the_combined_number_by_resampling_too() -> None:
 def test_the_macro_mean_is_one_of_sequences_whatever_the_clusters() -> None:
     lost = [0, 2, 4, 6, 3]
     result = tracked(lost)
-    found = sf.intervals(result, metrics=["MOTA"], cluster="sequence_night").set_index("aggregate")
+    found = sf.intervals(result, metrics=["MOTA"], cluster="sequence_night", without_each=True)
+    found = found.set_index("aggregate")
     of_each = 1 - np.array(lost) / 20
     assert found.loc["macro", "estimate"] == pytest.approx(of_each.mean())
     assert found.index.tolist() == ["combined", "macro", "without 0", "without 1", "without 2"]

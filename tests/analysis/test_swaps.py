@@ -204,7 +204,9 @@ def test_clusters_are_swapped_as_a_whole() -> None:
 
 def test_macro_rows_leave_out_the_sequences_own_values() -> None:
     lost = {"a": [0, 2, 4, 6, 3, 0, 1], "b": [1, 5, 3, 9, 5, 3, 3]}
-    pairs = sf.compare({name: tracked(of) for name, of in lost.items()}, metrics=["MOTA", "IDF1"]).pairs
+    results = {name: tracked(of) for name, of in lost.items()}
+    assert {*sf.compare(results, metrics=["MOTA"]).pairs["aggregate"]} == {"combined", "macro"}
+    pairs = sf.compare(results, metrics=["MOTA", "IDF1"], without_each=True).pairs
     assert pairs["aggregate"].tolist() == [
         of for of in ("combined", "macro", *(f"without {k}" for k in range(7))) for _ in range(2)
     ]

@@ -167,7 +167,7 @@ def submissions(n_frames: int = 100) -> dict[str, pd.DataFrame]:
 
 def test_compare() -> None:
     matches = submissions()
-    board, pairs = sf.compare(matches)
+    board, pairs, _ = sf.compare(matches)
     assert board["name"].iloc[0] == "better"
     assert board["rank"].tolist() == [1, 2, 3]
     assert board["apart_from_next"].astype("object").tolist()[:2] == [True, False]
@@ -186,7 +186,7 @@ def test_compare() -> None:
 
 def test_compare_with_a_baseline() -> None:
     matches = submissions()
-    board, pairs = sf.compare(matches, baseline="as bad", metrics=["recall"])
+    board, pairs, _ = sf.compare(matches, baseline="as bad", metrics=["recall"])
     assert pairs[["a", "b", "metric"]].to_numpy().tolist() == [
         [name, "as bad", "recall"] for name in board["name"] if name != "as bad"
     ]
@@ -195,7 +195,7 @@ def test_compare_with_a_baseline() -> None:
 
 def test_compared_with_itself() -> None:
     matches = some_matches(2)
-    board, pairs = sf.compare({"a": matches, "b": matches, "c": matches})
+    board, pairs, _ = sf.compare({"a": matches, "b": matches, "c": matches})
     assert pairs[["estimate", "low", "high"]].eq(0).all(axis=None)
     assert pairs[["p_value", "p_adjusted"]].eq(1).all(axis=None)
     assert board["rank"].tolist() == [1, 1, 1]
@@ -282,7 +282,7 @@ def test_left_out_sequences(challenge: Path) -> None:
         name: sf.match(truth, sf.read_spotgeo(challenge / "submissions" / f"{name}.json"))
         for name in ("alpha", "beta", "gamma")
     }
-    board, _ = sf.compare(matches, exclude=range(1, 1000), resamples=200)
+    board, _, _ = sf.compare(matches, exclude=range(1, 1000), resamples=200)
     assert board["n_sequences"].tolist() == [281] * 3
     assert board["name"].tolist() == ["alpha", "beta", "gamma"]
 

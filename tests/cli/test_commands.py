@@ -758,7 +758,7 @@ def test_compare_as_json(sample: Path) -> None:
     names = sorted(path.stem for path in sample.glob("*.json") if path.stem != "truth")
     got = answer("compare", truth, *(sample / f"{name}.json" for name in names))
     sides = {name: sf.match(sf.read_spotgeo(truth), sf.read_spotgeo(sample / f"{name}.json")) for name in names}
-    board, pairs = sf.compare(sides)
+    board, pairs, _ = sf.compare(sides)
     assert [row["name"] for row in got["leaderboard"]] == board["name"].tolist()
     assert [row["f1"] for row in got["leaderboard"]] == pytest.approx(board["f1"].tolist())
     assert {"name", "rank", "f1", "kelvins_mse"} <= set(got["leaderboard"][0])

@@ -175,7 +175,7 @@ def test_nothing_to_evaluate(command: str, tmp_path: Path) -> None:
 KEPT = {
     "sweep": ["curve", "best"],
     "diagnose": ["matches", "error_costs"],
-    "compare": ["leaderboard", "pairs"],
+    "compare": ["leaderboard", "pairs", "single"],
 }
 
 

@@ -106,8 +106,7 @@ def test_intervals_hold_the_estimate_and_follow_the_attributes(results: dict[str
     assert (found["low"] < found["estimate"]).tolist() == [True, False, True], "every sequence has as many cuts"
     assert (found["estimate"] < found["high"]).tolist() == [True, False, True]
     by_sky = sf.intervals(results["cut"], by="sequence_sky", metrics=["HOTA"], resamples=300)
-    assert by_sky["aggregate"].tolist()[:3] == ["combined", "macro", "without 1"]
-    by_sky = by_sky[by_sky["aggregate"].isin(["combined", "macro"])]
+    assert by_sky["aggregate"].tolist() == ["combined", "macro"] * 2
     assert by_sky["n_sequences"].tolist() == [16, 16, 8, 8]
     assert by_sky["low"].notna().tolist() == [False, True, False, True], "few sequences have only a macro interval"
     with pytest.warns(UserWarning, match="24 of 24 groups have only one sequence"):
@@ -117,11 +116,26 @@ def test_intervals_hold_the_estimate_and_follow_the_attributes(results: dict[str
 def test_the_numbers_without_a_sequence_are_those_of_tracking_the_others() -> None:
     truth = walkers(4, 3)
     predictions = tracker(truth, 5, cut=4)
-    found = sf.intervals(sf.track(truth, predictions), metrics=["HOTA", "IDF1"])
+    found = sf.intervals(sf.track(truth, predictions), metrics=["HOTA", "IDF1"], without_each=True)
     for name in range(3):
         some = [table[table["sequence"] != name] for table in (truth.objects, predictions)]
         without = found.loc[found["aggregate"] == f"without {name}", "estimate"]
         np.testing.assert_allclose(without, sf.track(*some).summary[["HOTA", "IDF1"]].iloc[-1].astype(float))
+
+
+def test_each_submission_has_its_own_intervals_in_a_comparison(results: dict[str, sf.TrackResult]) -> None:
+    """They are those of `intervals` of each alone, best first."""
+    compared = sf.compare(results, metrics=["MOTA", "HOTA"], by="sequence_sky")
+    order = compared.leaderboard[compared.leaderboard["sequence_sky"] == "clear"]["name"].tolist()
+    single = compared.single
+    assert [*single][:3] == ["sequence_sky", "name", "aggregate"]
+    assert single["name"].drop_duplicates().tolist() == order
+    for name in results:
+        alone = sf.intervals(results[name], by="sequence_sky", metrics=["MOTA", "HOTA"])
+        own = single[single["name"] == name].drop(columns="name").reset_index(drop=True)
+        pd.testing.assert_frame_equal(own, alone)
+    whole = sf.compare(results, metrics=["HOTA"]).single
+    assert whole.loc[whole["aggregate"] == "combined", "low"].notna().all()
 
 
 def test_poses_have_intervals_also_by_joint(posed: sf.PoseResult) -> None:

@@ -15,11 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...scoring import FEW_SEQUENCES, LITTLE_KNOWN, OF_FEW, AveragePrecision, Sums, own_metrics, registry
+from ...scoring import FEW_SEQUENCES, LITTLE_KNOWN, OF_FEW, AveragePrecision, Sums, own_metrics, registry, summary_of
 from ...support import pandas_tables
 from ...tables import By, Table, table_kinds
-from .interval_tables import QUESTION, lost_text
-from .leaderboards import ranked, with_bounds
+from .estimates import estimates_of, macro
+from .interval_tables import QUESTION, lost_text, metric_table, result_table, with_reasons
+from .jackknife import Intervals
+from .leaderboards import combined_with_reasons, ranked, with_bounds
 from .pair_tables import Group, n_units, pair_table
 from .resampling import check_metrics, check_options, names_of
 from .submissions import groups_of, labelled, same_rows, submissions
@@ -34,6 +36,8 @@ class Comparison(NamedTuple):
         One row for each submission, best first, with its metrics and the intervals of those that rank it.
     pairs
         One row for each pair of submissions and metric, with the difference, its interval and its p-values.
+    single
+        One row for each submission and metric, with its interval, as `intervals` has it of each alone.
 
     Examples
     --------
@@ -53,6 +57,7 @@ class Comparison(NamedTuple):
 
     leaderboard: pd.DataFrame
     pairs: pd.DataFrame
+    single: pd.DataFrame
 
     def __repr__(self) -> str:
         return pandas_tables.result_as_text(self, self._headline())
@@ -78,6 +83,7 @@ def compare(
     seed: int = 0,
     confidence: float = 0.95,
     resamples: int = 10_000,
+    without_each: bool = False,
 ) -> Comparison:
     """Compares submissions on the same truth: each with each other, or all with a baseline.
 
@@ -112,10 +118,12 @@ def compare(
     exclude
         Sequences to leave out, a list of strings or of integers like the tables'. A warning names those that no table
         has.
+    without_each
+        Of results, whether to add the combined differences without each sequence, where there are up to 20.
 
     Returns
     -------
-    Comparison of two DataFrames, of the first match table's kind (pandas, polars or pyarrow).
+    Comparison of three DataFrames, of the first match table's kind (pandas, polars or pyarrow).
 
     leaderboard: one row for each submission, by highest f1, then lowest kelvins_mse (tracks and poses by HOTA, average
         precision by AP): `rank`, `name`, the metrics that `summarize` computes, `f1_low`, `f1_high`, `kelvins_mse_low`
@@ -135,9 +143,11 @@ def compare(
         cannot be below 0.05, and `low` and `high` are null. Where both submissions have the same rows, in whatever
         order, the difference is 0 and its p-value 1.
         Tracks and poses have a column `aggregate`, as in `intervals`: "combined", "macro" (the mean of the sequences'
-        own values, by leaving out, adjusted by Holm's method) and, up to 20 sequences, "without NAME", the difference
+        own values, by leaving out, adjusted by Holm's method) and, with `without_each`, "without NAME", the difference
         alone. Average precision has no "macro"; the jackknife's pseudo-values of up to 100 groups of sequences (Tukey,
         1958) are swapped and left out.
+    single: one row for each submission and metric, by `name`: `estimate`, `low`, `high`, what these rest on, and
+        `reason`, as `intervals` returns them; of tracks and poses "combined" and "macro".
 
     Raises
     ------
@@ -173,12 +183,14 @@ def compare(
         groups.append(Group(labels, of_group, pairs_of_names, next(iter(taus.values())), same))
         boards.append(board)
         texts += about_rows
-    pairs = pair_table(groups, names, resamples, confidence, seed)
-    tables = [
-        labelled(_with_places(board, group, taus, pairs, confidence), group.labels)
-        for board, group in zip(boards, groups, strict=True)
-    ]
-    answer = Comparison(pandas_tables.with_text(pd.concat(tables, ignore_index=True)), pairs)
+    pairs = pair_table(groups, names, resamples, confidence, seed, without_each=without_each)
+    tables, single = [], []
+    for board, group in zip(boards, groups, strict=True):
+        found = _found(group, names, taus, confidence)
+        tables.append(labelled(_with_places(board, group, pairs, found, confidence), group.labels))
+        single.append(labelled(_single(board["name"], group, names, found, confidence), group.labels))
+    joined = (pandas_tables.with_text(pd.concat(parts, ignore_index=True)) for parts in (tables, single))
+    answer = Comparison(next(joined), pairs, next(joined))
     options = {"resamples": resamples, "confidence": confidence, "seed": seed}
     notes = boards[0].attrs | {"question": QUESTION} | options
     for table in answer:
@@ -228,14 +240,49 @@ def _same(
     }
 
 
+def _found(group: Group, names: Sequence[str], taus: Mapping[str, float], confidence: float) -> dict[str, Intervals]:
+    """The intervals of each submission alone, of the ranking metrics, then of the other named ones."""
+    return {
+        name: combined_with_reasons(of, _with_ranking(of, names), taus[name], confidence)
+        for name, of in group.sums.items()
+    }
+
+
+def _with_ranking(of: Sums, names: Sequence[str]) -> list[str]:
+    """The ranking metrics, then the other named ones."""
+    return list(dict.fromkeys([*of.metrics.ranking, *names]))
+
+
+def _single(
+    order: Iterable[str], group: Group, names: Sequence[str], found: Mapping[str, Intervals], confidence: float
+) -> pd.DataFrame:
+    """One row for each submission, in this order, and named metric."""
+    tables = []
+    for name in order:
+        of, n_sequences = group.sums[name], group.sums[name].n_sequences
+        places = [_with_ranking(of, names).index(metric) for metric in names]
+        own = Intervals(*(values[:, places] for values in found[name]))
+        own = own._replace(estimate=estimates_of(summary_of(of), names))
+        if of.of_result:
+            means = None
+            if of.per_sequence:
+                of_means = macro(of, names, confidence)
+                means = with_reasons(of_means, of, names, group.tau, n_sequences, are_means=True)
+            table = result_table(of, names, n_sequences, own, means)
+        else:
+            table = metric_table(of, names, n_sequences, own)
+        tables.append(table.assign(name=name)[["name", *table]])
+    return pd.concat(tables, ignore_index=True)
+
+
 def _with_places(
-    board: pd.DataFrame, group: Group, taus: Mapping[str, float], pairs: pd.DataFrame, confidence: float
+    board: pd.DataFrame, group: Group, pairs: pd.DataFrame, found: Mapping[str, Intervals], confidence: float
 ) -> pd.DataFrame:
     """Adds to a leaderboard the intervals of the ranking metrics, and whether the first differs from the next row's."""
     names = board["name"].tolist()
     ranking = group.sums[names[0]].metrics.ranking
     apart = _apart(names, _of_group(pairs, group.labels), ranking[0], confidence)
-    return with_bounds(board, group.sums, taus, confidence).assign(apart_from_next=apart)
+    return with_bounds(board, ranking, found).assign(apart_from_next=apart)
 
 
 def _of_group(pairs: pd.DataFrame, labels: Mapping[str, Any]) -> pd.DataFrame:

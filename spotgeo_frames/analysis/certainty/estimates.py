@@ -61,6 +61,13 @@ def combined(sums: Sums, names: Sequence[str], tau: float, confidence: float) ->
     return found._replace(low=np.where(unknown, np.nan, found.low), high=np.where(unknown, np.nan, high))
 
 
+def estimates_of(summary: pd.DataFrame, names: Sequence[str]) -> np.ndarray:
+    """The named metrics of a summary, (groups, metrics); null where it has no such column."""
+    unknown = np.full(len(summary), np.nan)
+    columns = [summary[name].to_numpy(np.float64, na_value=np.nan) if name in summary else unknown for name in names]
+    return np.stack(columns, axis=-1)
+
+
 def bias_of_halves(sums: Sums, names: Sequence[str]) -> np.ndarray:
     """By how much the named metrics of each group are too high, (groups, metrics), for there are few sequences.
 

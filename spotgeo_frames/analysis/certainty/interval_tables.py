@@ -45,15 +45,21 @@ def metric_table(sums: Sums, names: Sequence[str], n_sequences: np.ndarray, foun
 
 
 def result_table(
-    sums: Sums, names: Sequence[str], n_sequences: np.ndarray, found: Intervals, means: Intervals | None
+    sums: Sums,
+    names: Sequence[str],
+    n_sequences: np.ndarray,
+    found: Intervals,
+    means: Intervals | None,
+    *,
+    without_each: bool = False,
 ) -> pd.DataFrame:
-    """One row for each group, metric and kind of number: combined, macro mean, and combined without each sequence.
+    """One row for each group, metric and kind of number: combined, macro mean, and combined `without_each` sequence.
 
     Average precision has no macro `means`: of single frames it is another number, most often 0 or 1.
     """
     n_groups, group = sums.n_groups, sums.group
     n_rows = np.bincount(group, minlength=n_groups)[group]
-    shown = np.flatnonzero((n_rows > 1) & (n_rows <= MOST_LEFT_OUT))
+    shown = np.flatnonzero((n_rows > 1) & (n_rows <= MOST_LEFT_OUT) & without_each)
     of_shown = group[shown]
     without = sums.metrics.numbers(sums.without_each(shown)[1], names)
     nothing = dict.fromkeys(Intervals._fields, np.full_like(without, np.nan))

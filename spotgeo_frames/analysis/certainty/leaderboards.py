@@ -1,7 +1,7 @@
 """leaderboard(): ranks submissions, with the intervals of the metrics that rank them."""
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from ...support import InputError, pandas_tables
 from ...tables import Table, selections, table_kinds
 from .estimates import combined, tau_of
 from .interval_tables import with_reasons
+from .jackknife import Intervals
 
 # The share of intervals that hold the true number.
 CONFIDENCE = 0.95
@@ -78,28 +79,33 @@ def leaderboard(
     }
     answer, texts = ranked(sums)
     if not next(iter(sums.values())).in_groups:
-        answer = with_bounds(answer, sums, {name: tau_of(of.matches) for name, of in given.items()}, CONFIDENCE)
+        ranking = next(iter(sums.values())).metrics.ranking
+        found = {
+            name: combined_with_reasons(sums[name], ranking, tau_of(of.matches), CONFIDENCE)
+            for name, of in given.items()
+        }
+        answer = with_bounds(answer, ranking, found)
     lacking = own_metrics.lacking_text(of.lacking for of in sums.values())
     for text in filter(None, (unknown, *texts, lacking)):
         warnings.warn(f"leaderboard: {text}", stacklevel=table_kinds.CALLER)
     return answer
 
 
-def with_bounds(
-    board: pd.DataFrame, several: Mapping[str, Sums], taus: Mapping[str, float], confidence: float
-) -> pd.DataFrame:
-    """Adds to a leaderboard the intervals of the ranking metrics, and why they are null."""
-    names = board["name"].tolist()
-    ranking = several[names[0]].metrics.ranking
+def combined_with_reasons(sums: Sums, names: Sequence[str], tau: float, confidence: float) -> Intervals:
+    """The intervals of the named combined metrics of each group, and why bounds are null."""
+    return with_reasons(combined(sums, names, tau, confidence), sums, names, tau, sums.n_sequences)
+
+
+def with_bounds(board: pd.DataFrame, ranking: Sequence[str], several: Mapping[str, Intervals]) -> pd.DataFrame:
+    """Adds to a leaderboard the intervals of the ranking metrics, which are the first in `several`, with reasons."""
     columns: dict[str, Any] = {f"{metric}_{end}": [] for metric in ranking for end in ("low", "high")}
     reasons = []
-    for name in names:
-        of = several[name]
-        found = with_reasons(combined(of, ranking, taus[name], confidence), of, ranking, taus[name], of.n_sequences)
+    for name in board["name"].tolist():
+        found = several[name]
         for at, metric in enumerate(ranking):
             columns[f"{metric}_low"].append(found.low[0, at])
             columns[f"{metric}_high"].append(found.high[0, at])
-        reasons.append(next(filter(None, found.reason[0]), None))
+        reasons.append(next(filter(None, found.reason[0, : len(ranking)]), None))
     return board.assign(**columns, reason=pd.array(reasons, dtype=pandas_tables.TEXT))  # which keeps the notes in attrs
 
 

@@ -45,9 +45,18 @@ class Group(NamedTuple):
 
 
 def pair_table(
-    groups: Sequence[Group], metrics: Sequence[str], resamples: int, confidence: float, seed: int
+    groups: Sequence[Group],
+    metrics: Sequence[str],
+    resamples: int,
+    confidence: float,
+    seed: int,
+    *,
+    without_each: bool = False,
 ) -> pd.DataFrame:
-    """One row for each group, pair and metric; all p-values are adjusted together."""
+    """One row for each group, pair and metric; all p-values are adjusted together.
+
+    Of results, also the differences `without_each` sequence.
+    """
     tests = _swapped(groups, metrics, resamples, confidence, seed)
     first = next(iter(groups[0].sums.values()))
     is_result, has_means = first.of_result, first.per_sequence is not None
@@ -74,7 +83,7 @@ def pair_table(
                 _rows(pair, metrics, {"aggregate": "macro"}, of_means[row])
                 for pair, row in zip(group.pairs, rows, strict=True)
             ]
-        if is_result:
+        if is_result and without_each:
             tables += [table for pair in group.pairs for table in _without(group, pair, metrics)]
         parts.append(labelled(pd.concat(tables, ignore_index=True), group.labels))
         at += len(group.pairs)

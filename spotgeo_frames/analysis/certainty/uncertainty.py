@@ -17,7 +17,7 @@ from ...scoring import AveragePrecision, Sums, sequence_sums, summary_of
 from ...support import InputError, arrays
 from ...tables import By, Columns, Table, table_kinds
 from .batches import batch_means, null_texts
-from .estimates import clustered, combined, macro, tau_of, with_units
+from .estimates import clustered, combined, estimates_of, macro, tau_of, with_units
 from .interval_tables import (
     QUESTION,
     metric_table,
@@ -57,6 +57,7 @@ def intervals(
     confidence: float = 0.95,
     resamples: int = 10_000,
     seed: int = 0,
+    without_each: bool = False,
 ) -> pd.DataFrame:
     """Computes metrics with confidence intervals, for what these sequences have shown.
 
@@ -100,6 +101,8 @@ def intervals(
         How often "percentile" draws sequences, with replacement; at least 1.
     seed
         Of the resamples; equal seeds give equal intervals.
+    without_each
+        Of results, whether to add the combined numbers without each sequence, where there are up to 20.
 
     Returns
     -------
@@ -113,7 +116,7 @@ def intervals(
 
     Tracks and poses have a column `aggregate`: "combined" (its interval is null below 20 sequences, of which a single
     one may decide it), "macro", the mean over sequences of each one's own value (the mean sequence is another
-    question), and, up to 20 sequences, "without NAME", the combined number without the sequence NAME (or without the
+    question), and, with `without_each`, "without NAME", the combined number without the sequence NAME (or without the
     cluster NAME).
 
     Average precision has these rows but no "macro": the AP of a single image is another number. Up to 100 groups of
@@ -137,7 +140,8 @@ def intervals(
     0      f1      0.82  0.78  0.85           60
     1  recall      0.89  0.77  0.94           60
     """
-    answer, texts = interval_table(x, by, metrics, method, cluster, confidence, resamples, seed)
+    given = x, by, metrics, method, cluster, confidence, resamples, seed
+    answer, texts = interval_table(*given, without_each=without_each)
     for text in texts:
         warnings.warn(f"intervals: {text}", stacklevel=table_kinds.CALLER)
     return answer
@@ -153,6 +157,8 @@ def interval_table(
     resamples: int = 10_000,
     seed: int = 0,
     exclude: Sequence[int | str] | None = None,
+    *,
+    without_each: bool = False,
 ) -> tuple[pd.DataFrame, list[str]]:
     """Computes the table that `intervals` returns, and the texts of warnings instead of raising them.
 
@@ -187,24 +193,17 @@ def interval_table(
         texts = warning_texts(found, names, n_sequences, tau, sums)
         n_rows = np.bincount(sums.group) if sums.in_clusters else n_sequences
         found = with_reasons(found, sums, names, tau, n_rows)
-    found = found._replace(estimate=_estimates(summary_of(sums), names))
+    found = found._replace(estimate=estimates_of(summary_of(sums), names))
     if sums.of_result:
         of_means = None
         if sums.per_sequence:
             of_means = with_reasons(macro(sums, names, confidence), sums, names, tau, n_sequences, are_means=True)
-        answer = result_table(sums, names, n_sequences, found, of_means)
+        answer = result_table(sums, names, n_sequences, found, of_means, without_each=without_each)
     else:
         answer = metric_table(sums, names, n_sequences, found)
     options = {"resamples": resamples, "confidence": confidence, "method": method, "seed": seed}
     answer.attrs = sums.attrs | {"question": QUESTION} | options
     return answer, [*texts, *sums.texts]
-
-
-def _estimates(summary: pd.DataFrame, names: Sequence[str]) -> np.ndarray:
-    """The named metrics of a summary, (groups, metrics); null where it has no such column."""
-    unknown = np.full(len(summary), np.nan)
-    columns = [summary[name].to_numpy(np.float64, na_value=np.nan) if name in summary else unknown for name in names]
-    return np.stack(columns, axis=-1)
 
 
 def _by_resampling(

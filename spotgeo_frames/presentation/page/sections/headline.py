@@ -256,7 +256,7 @@ def comparison(evaluation: Evaluation) -> Section | None:
     if evaluation.compared is None:
         return None
     metric = evaluation.headline[0]
-    board, pairs = evaluation.compared
+    board, pairs = evaluation.compared.leaderboard, evaluation.compared.pairs
     bounds = [name for name in (f"{metric}_low", f"{metric}_high") if name in board and board[name].notna().any()]
     numbers = [column for name in wording.BOARD for column in (name, *(bounds if name == metric else []))]
     shown = having(board, ["rank", "name", *numbers, "mse", "loc_a", "apart_from_next"])
