@@ -24,6 +24,8 @@ In come Parquet datasets, tables that become such, or evaluations of parts; out 
                       sum_tables        sums() and combine(): what a part adds up to, as a table, and back
     a training loop   batch_arrays      one side of a batch, from arrays and tensors or from a table
                       batches           reads a batch, which may wait for others; what all have in common
+                      batch_results     what batches give: sums, and match tables as one
+                      track_batches     sequences that have ended, and the rows of those that go on
                       accumulator       Accumulator, and what batches add up to
 """
 

@@ -2,22 +2,22 @@
 
 Every metric follows from sums, and sums of different frames add up. So an accumulator keeps the frames seen and a row
 of sums for each sequence, whose frames may come in several batches. Plain batches wait until they are many rows, and
-are matched together.
+are matched together. Batches of tracks are kept by `track_batches.py`.
 """
 
 from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from ..geometries import Measure
-from ..matching import Assignment, FrameRule, Rule, check_columns, compared, crowds, left_out, match_options, matcher
+from ..matching import Assignment, Rule, check_columns, match_options, options_with_tracks
 from ..scoring import (
     AveragePrecision,
     Sums,
@@ -30,8 +30,9 @@ from ..scoring import (
     sequence_sums,
     summary_of,
 )
-from ..support import InputError, arrays
-from ..tables import Columns, SideColumns, TableKind, match_dataframe, messages, schema, table_kinds
+from ..support import InputError
+from ..tables import Columns, SideColumns, TableKind, messages, schema, table_kinds
+from .batch_results import Evaluated, evaluate, joined_matches
 from .batches import (
     NO_FORM,
     Codes,
@@ -48,6 +49,7 @@ from .batches import (
     rule_of_form,
     sequence_and_frame,
 )
+from .track_batches import TrackBatches
 
 # Plain batches wait until both sides together have so many rows, or until so many batches wait: each takes about 2 kB,
 # even without a row.
@@ -61,7 +63,7 @@ KEPT_THRESHOLD = 0.5
 LARGE_PART, WAITING_PARTS = 1 << 16, 1 << 8
 
 # What two accumulators that are merged have in common, and what messages call it.
-MADE_WITH = {"_options": "rule", "_keep": "keep", "_own": "list of metrics of your own"}
+MADE_WITH = {"_options": "rule", "_with_tracks": "tracks", "_keep": "keep", "_own": "list of metrics of your own"}
 
 # Sums of batches that wait to be added up.
 WAITING_SUMS = 1 << 10
@@ -71,58 +73,18 @@ NOTHING = dict.fromkeys([*sequence_sums.SUMS, "kelvins_error", "n_frames"], np.z
 NO_FRAMES = dict.fromkeys(point_sets.POINT_SETS, np.zeros(0))  # there only with assignment="least"
 
 
-class Evaluated(NamedTuple):
-    """What two sides give: the sums of each sequence, a match table or None, and the text of a warning or None."""
-
-    sums: Sums
-    matches: pd.DataFrame | None
-    warning: str | None
-
-
-def evaluate(
-    truth: SideColumns, predictions: SideColumns, rule: Rule, frames: FrameRule, own: Sequence[str], *, keep: bool
-) -> Evaluated:
-    """Matches two checked sides, one of which may have sequences that the other has not.
-
-    The match table is made where it is to be kept, or where own metrics need it. Raises InputError as `match` does.
-    """
-    both = compared(rule, truth, predictions, frames, may_be_disjoint=True)
-    counting = crowds.without_crowds(both, rule)
-    pairs, warning = matcher.assigned(counting.sides, rule), left_out.left_out(both.aligned, rule, of_part=True)
-    if not keep and not own:
-        return Evaluated(match_sums.pair_sums(counting, pairs, rule), None, warning)
-    table = matcher.counted_table(counting, pairs, rule)
-    sums = match_sums.match_pieces(match_sums.group_rows(table, None, own=own))
-    return Evaluated(sums, match_dataframe(table) if keep else None, warning)
-
-
-def joined_matches(tables: Sequence[pd.DataFrame], rule: Rule) -> pd.DataFrame:
-    """The match tables of batches as one, in the order of the frames.
-
-    Until a batch had objects, the rule was not known, so tables of empty frames may lack the measure of the rule. And a
-    column that is null throughout a table does not decide of which type it is.
-    """
-    measure, other = ("distance", "similarity") if rule.by_distance else ("similarity", "distance")
-    tables = [table for table in tables if len(table)] or tables[:1]  # columns without rows may be of any type
-    tables = [table if measure in table else table.rename(columns={other: measure}) for table in tables]
-    types: dict[Hashable, set[Any]] = {}
-    for name, kind in (item for table in tables for item in table.dtypes.items()):
-        types.setdefault(name, set()).add(kind)
-    differing = {name for name, kinds in types.items() if len(kinds) > 1}
-    tables = [
-        table.drop(columns=[name for name in table if name in differing and table[name].isna().all()])
-        for table in tables
-    ]
-    table = pd.concat(tables, ignore_index=True).reindex(columns=list(types))
-    return table.take(np.argsort(arrays.row_keys(table, schema.FRAME_KEY), kind="stable")).reset_index(drop=True)
-
-
 class Accumulator:
     """Adds up the metrics of batches that come one by one, as in a training loop.
 
     It keeps a row of sums for each sequence, the frames seen, and up to 260,000 rows, or 8,000 batches, that wait to be
     matched together. The counts equal those of one evaluation of everything, whatever the batches were and in whatever
     order they came. Sums of errors may differ in the last digits, because they are added in another order.
+
+    With `tracks=True`, `object` is an identity, and batches are evaluated as `track` does, those of joints as `pose`
+    does. Identities go through a whole sequence, so give each sequence in one batch, or say `more=True` in all of its
+    batches but the last. An accumulator then keeps a row of sums (1.5 kB) for each sequence that has ended, 16 for one
+    of joints, and all rows of the sequences that go on, as long as they do. All numbers are equal to the last bit to
+    those of one evaluation of everything.
 
     An accumulator can be pickled, so processes can send theirs to one that merges them. A copy goes its own way.
     Metrics of your own are those that `metric()` had added when the accumulator was made; they take longer, since the
@@ -133,7 +95,10 @@ class Accumulator:
     ----------
     tau, epsilon, similarity, threshold, sigmas, distance, unit, assignment, power
         How to match: what `match` takes. Without any, boxes match from an IoU of 0.5 on, and points and keypoints by
-        distance with tau 10 px and epsilon 3 px.
+        distance with tau 10 px and epsilon 3 px. Of tracks `similarity`, or `tau` and `distance`, as `track` takes
+        them; of joints none, since `pose` has a rule of its own.
+    tracks
+        Whether identities count.
     keep
         "matches" also keeps the match table of all batches, which is then in `matches`. "scores" also keeps what
         average precision needs: about 70 bytes a detection or truth besides text, and 24 bytes a similar pair; see
@@ -142,7 +107,8 @@ class Accumulator:
     Attributes
     ----------
     matches
-        With `keep="matches"`, the match table of all batches so far, as `match` would make it of everything.
+        With `keep="matches"`, the match table of all batches so far, as `match` would make it of everything; of tracks
+        that of `track` or `pose`.
 
     Raises
     ------
@@ -174,17 +140,22 @@ class Accumulator:
         unit: str | None = None,
         assignment: Assignment | None = None,
         power: float | None = None,
+        tracks: bool = False,
         keep: Literal["matches", "scores"] | None = None,
     ) -> None:
         if keep not in (None, "matches", "scores"):
             raise ValueError(f"keep is {keep!r}; 'matches', 'scores' or None is needed")
-        self._options = match_options(tau, epsilon, similarity, threshold, sigmas, distance, unit, assignment, power)
-        self._keep = keep
+        if tracks and keep == "scores":
+            raise ValueError("keep='scores' is for average precision, which knows no identities; leave out tracks=True")
+        given = tau, epsilon, similarity, threshold, sigmas, distance, unit, assignment, power
+        self._options = options_with_tracks(*given) if tracks else match_options(*given)
+        self._with_tracks, self._keep = tracks, keep
         self.reset()
 
     def reset(self) -> Accumulator:
         """Forgets all batches, as at the start of an epoch; returns itself."""
-        self._own = registry.own_metrics()
+        self._tracked = TrackBatches(self._options, keep=self._keep == "matches") if self._with_tracks else None
+        self._own = [] if self._with_tracks else registry.own_metrics()
         self._sequences, self._categories = Codes(), Codes()
         self._form = NO_FORM
         self._rule: Rule | None = None
@@ -200,7 +171,9 @@ class Accumulator:
         self._n_waiting = 0
         return self
 
-    def update(self, truth: Given, predictions: Given) -> Accumulator:
+    def update(
+        self, truth: Given, predictions: Given, *, more: bool | Collection[int] | Collection[str] = False
+    ) -> Accumulator:
         """Adds a batch, whole frames of which none was in an earlier batch, and returns itself.
 
         Parameters
@@ -220,12 +193,18 @@ class Accumulator:
             dicts of arrays: `frames` has `sequence` and `frame`, one row a frame. Without, the frames are those that
             occur on either side.
 
+        more
+            With `tracks=True`, whether the sequences of this batch go on in later ones: False, they end here; True, all
+            go on; or a list of those that do. A sequence that has ended is refused when it comes again.
+
         A batch that is refused changes nothing. One side of a batch may have sequences that the other has not.
 
         Raises
         ------
         InputError: a table, a key or a shape is wrong; a tensor requires a gradient; values are masked; a frame was in
-            an earlier batch; or columns such as `category`, or the types of keys, are not those of earlier batches.
+            an earlier batch; columns such as `category`, or the types of keys, are not those of earlier batches; or of
+            tracks a sequence has ended, `object` is missing, or `more` names a sequence that the batch has not.
+        ValueError: `more` is given without `tracks=True`, where sequences may always go on.
 
         Examples
         --------
@@ -238,6 +217,10 @@ class Accumulator:
            tp  fn  n_frames
         0   1   1         3
         """
+        if self._tracked is not None:
+            return self._warned(self._tracked.add(truth, predictions, more))
+        if more is not False:
+            raise ValueError("more is for tracks=True; without it, a sequence may always come in several batches")
         built_in = self._options.distance is None and self._options.similarity in (None, "iou", "point")
         by_score = self._options.assignment == "score"  # the scores of what waits are not kept
         may_wait = self._keep is None and not self._own and built_in and not by_score
@@ -294,6 +277,9 @@ class Accumulator:
         if differ:
             names = messages.listed(MADE_WITH[name] for name in differ)
             raise InputError(f"merge: other was made with another {names}; make both with the same")
+        if self._tracked is not None and other._tracked is not None:
+            self._tracked.merge(other._tracked)
+            return self
         form = common_form("merge: other", self._form, other._form)
         rule = self._rule if form is self._form else rule_of_form(self._options, form)
         warnings_of_both = [self._settle(), other._settle()]
@@ -315,7 +301,14 @@ class Accumulator:
     def compute(self) -> pd.DataFrame:
         """Returns the metrics of all batches so far: what `summarize` returns of the match table of all of them.
 
+        With `tracks=True`, it is the `summary` that `track` returns of all of them, or that `pose` returns, without
+        `ap`, `ap_pre` and `ap_rec`, which do not follow from sums. Sequences that go on count as if they ended here.
+
         More batches may follow. The table is of the kind of the first batch's truth: pandas for arrays.
+
+        Raises
+        ------
+        InputError: with `tracks=True`, there is no batch yet.
 
         Examples
         --------
@@ -324,7 +317,22 @@ class Accumulator:
         >>> sf.Accumulator().update(batch, batch).compute()[["tp", "fn", "fp", "f1"]]
            tp  fn  fp   f1
         0   2   0   0  1.0
+
+        A sequence of tracks that comes in two batches, between which an identity changes:
+
+        >>> scores = sf.Accumulator(tracks=True)
+        >>> for frame, name in enumerate(["a", "b"]):
+        ...     truth = {"sequence": 1, "frame": frame, "object": ["me"], "xy": [[10.0 + frame, 20.0]]}
+        ...     scores = scores.update(truth, truth | {"object": [name]}, more=frame == 0)
+        >>> scores.compute()[["sequence", "MOTA", "IDSW", "n_frames"]]
+           sequence  MOTA  IDSW  n_frames
+        0         1   0.5     1         2
+        1      <NA>   0.5     1         2
         """
+        if self._tracked is not None:
+            summary, warning = self._tracked.summary()
+            self._warned(warning)
+            return table_kinds.as_kind(summary, self._tracked.kind or "pandas")
         names = self._sequences.names if self._form.text.get("sequence") else {}
         settled = self._settle()
         pieces = self._added()
@@ -387,6 +395,8 @@ class Accumulator:
         """The match table of all batches so far, of the kind of the first batch's truth."""
         if self._keep != "matches":
             raise InputError('matches: the match tables were not kept; make the Accumulator with keep="matches"')
+        if self._tracked is not None:
+            return table_kinds.as_kind(self._tracked.match_table(), self._tracked.kind or "pandas")
         if not self._matches:
             raise InputError("matches: there is no batch yet; update() adds one")
         rule = self._known_rule()
@@ -399,7 +409,7 @@ class Accumulator:
         return table_kinds.as_kind(table, self._kind or "pandas")
 
     def __repr__(self) -> str:
-        return f"<Accumulator of {len(self._seen):,} frames>"
+        return f"<Accumulator of {self._tracked or f'{len(self._seen):,} frames'}>"
 
     def __copy__(self) -> Accumulator:
         return copy.deepcopy(self)  # two that share their sets of frames would disturb each other

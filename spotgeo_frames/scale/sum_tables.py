@@ -384,19 +384,23 @@ def _combined_tracks(table: pd.DataFrame, made: MadeWith) -> pd.DataFrame:
     if made.by:
         summary = summary_of(sums_of_tracks(all_rows, {name: array_of(all_rows[name]) for name in made.by}))
     else:
-        names = [*track_sums.TRACK_SUMS, *made.on_request]
-        values, key = track_sums.sums_of_table(all_rows, names), columns_of(all_rows[made.keys])
-        counts = [
-            name
-            for name in values
-            if name in track_sums.TRACK_COLUMNS and track_sums.TRACK_COLUMNS[name].written == "count"
-        ]
-        values |= {name: values[name].astype(np.int64) for name in counts}
-        summary = track_tables.track_summary(
-            Sums(track_sums.tracks_with(names), key, np.arange(len(key)), key["sequence"], values, {})
-        )
+        summary = tracks_of_sums(all_rows, made.keys, made.on_request)
     summary.attrs = made.notes
     return summary
+
+
+def tracks_of_sums(table: pd.DataFrame, keys: Sequence[str], on_request: Sequence[str] = ()) -> pd.DataFrame:
+    """The `summary` that `track` returns, from the table `sums` of all sequences, sorted.
+
+    `keys` are those of rows, and `on_request` the sums of metrics on request.
+    """
+    names = [*track_sums.TRACK_SUMS, *on_request]
+    values, key = track_sums.sums_of_table(table, names), columns_of(table[list(keys)])
+    entries = track_sums.TRACK_COLUMNS
+    counts = [name for name in values if name in entries and entries[name].written == "count"]
+    values |= {name: values[name].astype(np.int64) for name in counts}
+    metrics = track_sums.tracks_with(names)
+    return track_tables.track_summary(Sums(metrics, key, np.arange(len(key)), key["sequence"], values, {}))
 
 
 def _combined_poses(table: pd.DataFrame, made: MadeWith) -> pd.DataFrame:

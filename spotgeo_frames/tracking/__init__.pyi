@@ -1,4 +1,5 @@
 from . import conditions as conditions
+from . import sequences as sequences
 from . import track_sums as track_sums
 from . import track_tables as track_tables
 from .across_sequences import ReidentifiedPoses as ReidentifiedPoses
@@ -29,7 +30,6 @@ from .registry import TRACK_METRICS as TRACK_METRICS
 from .registry import known_metric as known_metric
 from .results import HEADLINE as HEADLINE
 from .results import KEYS as KEYS
-from .results import ROWS_TOGETHER as ROWS_TOGETHER
 from .results import Evaluated as Evaluated
 from .results import columns_by as columns_by
 from .results import evaluated as evaluated
@@ -40,6 +40,7 @@ from .results import sums_of_poses as sums_of_poses
 from .results import sums_of_tracks as sums_of_tracks
 from .results import whole_poses as whole_poses
 from .results import whole_tracks as whole_tracks
+from .sequences import ROWS_TOGETHER as ROWS_TOGETHER
 from .tracks import TrackResult as TrackResult
 from .tracks import evaluate_tracks as evaluate_tracks
 from .tracks import identify_whole as identify_whole

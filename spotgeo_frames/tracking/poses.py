@@ -253,8 +253,8 @@ def _tables(aligned: Aligned, rule: Rule, joints: Sequence[Any], everybody: Alig
     return PoseResult(
         _summary(keypoints, hota, percentages, clear),
         _curve(keypoints, hota),
-        _matches(aligned, found.matched, rule),
-        _sums(keypoints, found.parts, found.totals, found.clear),
+        pose_matches(aligned, found.matched, rule),
+        pose_sums(keypoints, found.parts, found.totals, found.clear),
     )
 
 
@@ -347,7 +347,7 @@ def _curve(keypoints: Keypoints, hota: Mapping[str, np.ndarray]) -> pd.DataFrame
     return pd.DataFrame(keys | {"alpha": alphas, **{name: hota[name].ravel() for name in POSE_CURVES}, **counts})
 
 
-def _sums(
+def pose_sums(
     keypoints: Keypoints,
     parts: Mapping[str, np.ndarray],
     totals: Mapping[str, np.ndarray],
@@ -375,7 +375,7 @@ def _keys(keypoints: Keypoints, repeat: int = 1) -> dict[str, Any]:
     return {"sequence": names.take(sequence), "joint": joints.reindex(joint).array}
 
 
-def _matches(aligned: Aligned, matched: KeypointClear, rule: Rule) -> pd.DataFrame:
+def pose_matches(aligned: Aligned, matched: KeypointClear, rule: Rule) -> pd.DataFrame:
     """The table `matches`: the match table of joints, with events."""
     table = layout.match_table(aligned, matched.pairs, rule)
     return match_dataframe(layout.with_events(table, matched.switch))

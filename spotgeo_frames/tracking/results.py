@@ -14,7 +14,14 @@ import numpy as np
 import pandas as pd
 
 from ..geometries import JOINTS as JOINTS_OF_POSETRACK
-from ..matching import HEAD_SIZES, FrameRule, MatchOptions, Rule, check_no_options, matcher, rule_of_tables
+from ..matching import (
+    FrameRule,
+    MatchOptions,
+    Rule,
+    header_of,
+    matcher,
+    rule_of_tables,
+)
 from ..scoring import Evaluable, MetricSet, NamedSums, PerSequence, Sums, sequence_sums
 from ..support import InputError, SliceError, arrays
 from ..tables import (
@@ -37,6 +44,7 @@ from .metrics.keypoint_hota import keypoint_hota_totals
 from .on_request import OF_SEQUENCES, sums_among, with_requested
 from .poses import PoseResult, pose
 from .registry import TRACKS_AND_POSES, headlines
+from .sequences import ROWS_TOGETHER, rule_of_headers
 from .track_sums import (
     HOTA_SUMS,
     JOINTS,
@@ -52,16 +60,13 @@ from .track_sums import (
     sums_of_table,
     tracks_with,
 )
-from .tracks import TrackResult, rule_of_tracks, track
+from .tracks import TrackResult, track
 
 # The columns of the table `sums` that are the key of its rows.
 KEYS = ("sequence", "joint", "category")
 
 # What messages call the table `sums`.
 CALLED = "sums"
-
-# The column that says how many rows of a sequence one evaluation made, which belong together.
-ROWS_TOGETHER = "rows_together"
 
 # The headline numbers of tracks and of poses, first that which ranks them; each kind has some of them.
 HEADLINE = headlines(TRACKS_AND_POSES)
@@ -344,10 +349,8 @@ def rule_of_sides(truth: Annotations, predictions: Annotations, options: MatchOp
     """The rule by which `evaluated` matches; raises InputError if the options do not fit the tables."""
     if not tracks:
         return rule_of_tables(options, truth, predictions)
-    if "joint" not in truth.objects or "joint" not in predictions.objects:
-        return rule_of_tracks(options, side_columns(truth), side_columns(predictions))
-    check_no_options(options)
-    return Rule("keypoint", head_sizes=HEAD_SIZES)
+    sides = side_columns(truth), side_columns(predictions)
+    return rule_of_headers(options, header_of(sides[0].objects, "truth"), header_of(sides[1].objects, "predictions"))
 
 
 def matches_of(x: Evaluated) -> pd.DataFrame:
