@@ -125,11 +125,7 @@ class TrackBatches:
 
         A batch that is refused changes nothing. Raises InputError as `Accumulator.update` does.
         """
-        checked = (
-            as_annotations(as_tables(truth, "truth"), "truth"),
-            as_annotations(as_tables(predictions, "predictions"), "predictions"),
-        )
-        batch = Sides(*_with_joints(*checked))
+        batch = Sides(*_with_joints(_checked(truth, "truth"), _checked(predictions, "predictions")))
         kind = table_kinds.kind_of(truth) if self.kind is None else self.kind
         headers = header_of(batch.truth.objects, "truth"), header_of(batch.predictions.objects, "predictions")
         form = self.form
@@ -192,9 +188,9 @@ class TrackBatches:
 
     def _rule(self, form: Form, kind: TableKind) -> Rule:
         """The rule that the options and the form make; a function of the caller's gets tables of the kind."""
-        sides = (
-            Header(side, form.columns.get(side, {*schema.BOX[:2]}), int(side in form.columns)) for side in DECIDING
-        )
+        # A side without rows as yet has the geometry of the other.
+        known = next(iter(form.columns.values()), {*schema.BOX[:2]})
+        sides = (Header(side, form.columns.get(side, known), int(side in form.columns)) for side in DECIDING)
         rule = sequences.rule_of_headers(self.options, *sides)
         measure = rule.measure
         return rule if measure is None else replace(rule, measure=table_kinds.taking_kind(measure, kind))
@@ -266,10 +262,20 @@ class TrackBatches:
         [of_row], _ = arrays.ordinals([array_of(table["sequence"])])
         row, first = arrays.grouped(of_row)
         names = table["sequence"].take(first).tolist()
-        of_text = self.codes.of_text
-        codes = [of_text[name] for name in names] if self.form.text.get("sequence") else names
+        coded = self.codes.coded(names) if self.form.text.get("sequence") else None
+        codes = names if coded is None else coded.tolist()
         n_predicted = arrays.added_at(row, counted, len(first))
         return self.seen.warning(codes, n_predicted, self.codes.names)
+
+
+def _checked(given: Given, name: str) -> Annotations:
+    """One side of a batch as checked tables; raises InputError if a dict of arrays has rows without identities."""
+    side = as_annotations(as_tables(given, name), name)
+    objects = given.objects if isinstance(given, Annotations) else given
+    if isinstance(objects, Mapping) and "object" not in objects and len(side.objects):
+        why = "tracks need a number or a name that follows an object from frame to frame"
+        raise InputError(f"{name}: key object is missing; {why}")
+    return side
 
 
 def _with_joints(truth: Annotations, predictions: Annotations) -> tuple[Annotations, Annotations]:
