@@ -276,7 +276,7 @@ REFUSED: dict[str, tuple[Any, Any, Any, tuple[str, ...]]] = {
         batch(5, classes=[1]),
         batch(5),
         False,
-        ("this batch: truth: it has category", "unlike earlier batches"),
+        ("this batch: truth", "it has category", "unlike earlier batches"),
     ),
 }
 
