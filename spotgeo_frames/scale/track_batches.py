@@ -33,7 +33,7 @@ from .batch_results import joined_matches, joined_tables
 from .batches import DECIDING, NO_FORM, Codes, Form, Given, SeenSides, common_form, form_of, is_text
 from .sum_tables import tracks_of_sums
 
-# Tables of sums of sequences that have ended are joined as soon as there are so many of them.
+# Tables of sums of sequences that have ended, and batches of one that goes on, are joined as soon as there are so many.
 WAITING_TABLES = 1 << 6
 
 # What messages call all batches together.
@@ -47,15 +47,23 @@ class Sides(NamedTuple):
     predictions: Annotations
 
     @property
-    def sequences(self) -> set[Any]:
-        """The names of all sequences of both sides."""
-        return {*self.frames["sequence"].unique().tolist()}
-
-    @property
     def frames(self) -> pd.DataFrame:
         """The frames of both sides, those that are listed and those that occur; some may be there repeatedly."""
         tables = [table for side in self for table in side[:2] if table is not None]
         return pd.concat([table[schema.FRAME_KEY] for table in _filled(tables)])
+
+    @property
+    def frames_of(self) -> dict[Any, set[int]]:
+        """The frames of each sequence."""
+        found: dict[Any, set[int]] = {}
+        for table in (table for side in self for table in side[:2] if table is not None and len(table)):
+            codes, names = pd.factorize(table["sequence"])
+            order = arrays.stable_order(codes, len(names))
+            ends = np.cumsum(np.bincount(codes, minlength=len(names)))
+            frames = np.split(table["frame"].to_numpy()[order], ends[:-1])
+            for name, of_name in zip(names.tolist(), frames, strict=True):
+                found.setdefault(name, set()).update(of_name.tolist())
+        return found
 
     def of(self, names: Collection[Any]) -> Sides:
         """The rows of these sequences."""
@@ -66,10 +74,32 @@ class Sides(NamedTuple):
 
 
 class OpenSequence(NamedTuple):
-    """A sequence that goes on: its batches so far, and its frames."""
+    """A sequence that goes on.
 
-    parts: list[Sides]
+    `batches` are its last ones, and `joined` those before, many together, so that neither are there many tables, nor
+    are rows copied again and again. `is_text` says for each side with rows whether its objects have names.
+    """
+
+    joined: list[Sides]
+    batches: list[Sides]
     frames: set[int]
+    is_text: dict[str, bool]
+
+    @property
+    def parts(self) -> list[Sides]:
+        """All of its rows."""
+        return [*self.joined, *self.batches]
+
+    @property
+    def copied(self) -> OpenSequence:
+        """The same, to which others can be added."""
+        return OpenSequence([*self.joined], [*self.batches], {*self.frames}, {**self.is_text})
+
+
+def _are_text(batch: Sides) -> dict[str, bool]:
+    """Whether the names of the objects of each side are text; what has no rows tells nothing."""
+    sides = zip(DECIDING, batch, strict=True)
+    return {side: is_text(of_side.objects["object"]) for side, of_side in sides if len(of_side.objects)}
 
 
 def _filled(tables: Iterable[pd.DataFrame]) -> list[pd.DataFrame]:
@@ -133,20 +163,22 @@ class TrackBatches:
             form = common_form("this batch", form, form_of(side, of_side.objects, (), of_side.frames))
         if any(header.n_rows for header in headers):
             sequences.rule_of_headers(self.options, *headers)  # which looks at all columns
-        names = batch.sequences
+        frames = batch.frames_of
+        names = {*frames}
         going = _going_on(more, names)
-        self._check_new(names, batch, "this batch")
+        self._check_new(batch, frames)
         rule = self._rule(form, kind)
+        of_going = batch if going == names else batch.of(going)
         if going:
-            sequences.check_tracked(*batch.of(going), rule)
-        whole = self._whole(batch, names - going)
+            sequences.check_tracked(*of_going, rule)
+        whole = self._whole(batch, names, names - going)
         result = None if whole is None else sequences.whole_sequences(*whole, rule, keep=self.keep)
         self.form, self.kind = form, kind
         self.seen.add_checked(side_columns(batch.truth), side_columns(batch.predictions), self.codes)
         if result is not None:
             self._keep(result, names - going)
         for name in going:
-            self._hold(name, batch.of([name]))
+            self._hold(name, of_going if len(going) == 1 else of_going.of([name]), frames[name])
         return None if result is None else result.warning
 
     def merge(self, other: TrackBatches) -> None:
@@ -163,7 +195,7 @@ class TrackBatches:
         self.form, self.kind = form, self.kind or other.kind
         self.seen.add(other.seen, codes)
         self.ended |= other.ended
-        self.open |= {name: OpenSequence([*of.parts], {*of.frames}) for name, of in other.open.items()}
+        self.open |= {name: of.copied for name, of in other.open.items()}
         self.sums, self.matches = [*self.sums, *other.sums], [*self.matches, *other.matches]
         self.counts = _added(self.counts, other.counts)
 
@@ -195,35 +227,32 @@ class TrackBatches:
         measure = rule.measure
         return rule if measure is None else replace(rule, measure=table_kinds.taking_kind(measure, kind))
 
-    def _check_new(self, names: set[Any], batch: Sides, name: str) -> None:
+    def _check_new(self, batch: Sides, frames: Mapping[Any, set[int]]) -> None:
         """Raises InputError if a sequence has ended, or one that goes on has a frame of this batch, or other names."""
-        again = [*(names & self.ended)]
+        again = [name for name in frames if name in self.ended]
         if again:
             way_out = "say more=True in all of its batches but the last, and call reset() before the next epoch"
-            raise InputError(f"{name}: {_named(again)} in an earlier batch, which ended it; {way_out}")
-        frames = batch.frames if names & {*self.open} else None
-        for sequence in names & {*self.open}:
-            held = self.open[sequence]
-            assert frames is not None
-            twice = held.frames & {*frames["frame"][frames["sequence"] == sequence].tolist()}
+            raise InputError(f"this batch: {_named(again)} in an earlier batch, which ended it; {way_out}")
+        for name in (name for name in frames if name in self.open):
+            held, here = self.open[name], batch if len(frames) == 1 else batch.of([name])
+            twice = held.frames & frames[name]
             if twice:
                 others = f" and {len(twice) - 1:,} more" if len(twice) > 1 else ""
-                where = f"{name}: sequence {sequence}, frame {min(twice)}{others}"
+                where = f"this batch: sequence {name}, frame {min(twice)}{others}"
                 raise InputError(
                     f"{where}: an earlier batch has this frame, too, so it would count twice; give each frame once"
                 )
-            for side in range(len(DECIDING)):
-                filled = [part[side].objects for part in (*held.parts, batch) if len(part[side].objects)]
-                if len({is_text(table["object"]) for table in filled}) > 1:
+            for side, of_side in _are_text(here).items():
+                if held.is_text.get(side, of_side) != of_side:
                     problem = "column object is text in one of its batches and numbers in another"
-                    raise InputError(f"{name}: {[*DECIDING][side]}: sequence {sequence}: {problem}; make them the same")
+                    raise InputError(f"this batch: {side}: sequence {name}: {problem}; make them the same")
 
-    def _whole(self, batch: Sides, ending: set[Any]) -> Sides | None:
-        """All rows of the sequences that end with this batch; None if none does."""
+    def _whole(self, batch: Sides, names: set[Any], ending: set[Any]) -> Sides | None:
+        """All rows of the sequences, of those that it has, that end with this batch; None if none does."""
         if not ending:
-            return None if batch.sequences else batch  # without a frame it may still be wrong
+            return None if names else batch  # without a frame it may still be wrong
         before = [part for name in ending & {*self.open} for part in self.open[name].parts]
-        ends = batch if ending == batch.sequences else batch.of(ending)
+        ends = batch if ending == names else batch.of(ending)
         if not before:
             return ends
         joined = _joined([*before, ends])
@@ -240,11 +269,18 @@ class TrackBatches:
         self.matches += [] if result.matches is None else [result.matches]
         self.counts = _added(self.counts, result.notes)
 
-    def _hold(self, name: Any, part: Sides) -> None:
-        """Keeps the rows of a sequence that goes on."""
-        held = self.open.setdefault(name, OpenSequence([], set()))
-        held.parts.append(Sides(part.truth, Annotations(part.predictions.objects)))
-        held.frames.update(part.frames["frame"].tolist())
+    def _hold(self, name: Any, part: Sides, frames: set[int]) -> None:
+        """Keeps the rows of a sequence that goes on, which are of these frames."""
+        held = self.open.setdefault(name, OpenSequence([], [], set(), {}))
+        # The caller may fill the same tables anew for the next batch.
+        objects, *others = part.truth
+        truth = Annotations(objects.copy(), *(None if table is None else table.copy() for table in others))
+        held.batches.append(Sides(truth, Annotations(part.predictions.objects.copy())))
+        if len(held.batches) > WAITING_TABLES:
+            held.joined.append(_joined(held.batches))
+            held.batches.clear()
+        held.frames.update(frames)
+        held.is_text.update(_are_text(part))
 
     def _so_far(self, function: str) -> tuple[Rule, TrackBatches]:
         """The rule, and what the sequences that go on add up to as if they ended here."""

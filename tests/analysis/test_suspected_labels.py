@@ -274,13 +274,12 @@ def test_a_registered_geometry() -> None:
 
 
 def test_frames_of_tracks() -> None:
-    """The table of tracks has the suspects of each frame; what `track` returned is no match table."""
+    """Tracks have the suspects of each frame."""
     truth = pd.concat([squares((0, "cat"), (1, "cat")).assign(frame=frame) for frame in (1, 2)])
     result = sf.track(truth, squares((0, "cat", 0.9)))
-    suspects = sf.label_suspects(result.matches, similarity="iou", threshold=0.5)
-    assert told(suspects, "frame") == [("twice", 1), ("twice", 2), ("never_found", 2), ("never_found", 2)]
-    with refused("label_suspects: x"):
-        sf.label_suspects(result)  # type: ignore[arg-type]
+    for x in (result, result.matches):
+        suspects = sf.label_suspects(x, similarity="iou", threshold=0.5)
+        assert told(suspects, "frame") == [("twice", 1), ("twice", 2), ("never_found", 2), ("never_found", 2)]
 
 
 def test_crowds_and_ignored_truths_are_no_suspects() -> None:

@@ -150,8 +150,10 @@ def test_what_a_sweep_of_tracks_refuses() -> None:
     for word in ({"threshold": 0.5}, {"epsilon": 1.0}, {"sigmas": {"nose": 0.1}}):
         with refused((*word, "does not apply with tracks=True", "leave it out"), error=ValueError):
             sf.sweep(truth, predictions, tracks=True, **word)
-    with refused(("tau", "[5, 10]", "a number is needed"), error=ValueError):
-        sf.sweep(truth, predictions, tau=[5, 10], tracks=True)
+    with refused(("tau is []", "a list of numbers"), error=ValueError):
+        sf.sweep(truth, predictions, tau=[], tracks=True)
+    with refused(("tau is a distance, and similarity='iou' has none", "threshold"), error=ValueError):
+        sf.sweep(truth, predictions, tau=[5, 10], similarity="iou", tracks=True)
     with refused(("similarity", "'oks'", "'iou', 'point' or a function"), error=ValueError):
         sf.sweep(truth, predictions, similarity="oks", tracks=True)
     with refused("predictions: column score"):
@@ -162,9 +164,29 @@ def test_what_a_sweep_of_tracks_refuses() -> None:
         sf.sweep(truth, predictions.drop(columns="object"), tracks=True)
     joints = truth.assign(joint="nose", head_size=6.0), predictions.assign(joint="nose")
     with refused(("similarity, distance and tau do not apply to joints", "leave them out")):
-        sf.sweep(*joints, tau=5, tracks=True)
+        sf.sweep(*joints, tau=[5, 10], tracks=True)
     with refused(("truth", "head_size")):
         sf.sweep(joints[0].drop(columns="head_size"), joints[1], tracks=True)
+
+
+@pytest.mark.parametrize("boxes", [False, True])
+def test_each_of_several_tau_is_a_sweep_of_its_own(boxes: bool) -> None:
+    truth, predictions = walkers(3, "boxes" if boxes else "points", frames=True)
+    taus = [2.0, 4.0, 8.0]
+    together = sf.sweep(truth, predictions, tau=[8, 2, 4, 2], tracks=True, similarity="point")
+    assert together.curve["tau"].unique().tolist() == together.best["tau"].tolist() == taus
+    assert "tau" not in together.curve.attrs
+    for part in ("curve", "best"):
+        alone = [getattr(sf.sweep(truth, predictions, tau=tau, tracks=True), part) for tau in taus]
+        expected = pd.concat([table.assign(tau=tau) for table, tau in zip(alone, taus, strict=True)], ignore_index=True)
+        found = getattr(together, part)
+        assert found.columns[0] == "tau"
+        pd.testing.assert_frame_equal(found, expected[[*found.columns]], check_exact=True)
+    one = sf.sweep(truth, predictions, tau=[4.0], tracks=True)
+    assert one.best["tau"].tolist() == [4.0]
+    assert one.curve.attrs["tau"] == 4.0
+    figure = plots.sweep_curves(together.curve)
+    assert len(figure.legends[0].get_texts()) == len(taus), "a line for each"
 
 
 def test_the_plot_is_of_hota() -> None:

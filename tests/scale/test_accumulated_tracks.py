@@ -343,3 +343,41 @@ def test_real_sequences_in_thirds(mot17: Path) -> None:
         for third, rows in enumerate(np.array_split(np.arange(len(frames)), 3)):
             scores.update(*scene.batch(frames.iloc[rows]), more=third < 2)
     same(scores.compute(), scene.summary())
+
+
+def test_batches_do_not_share_memory_with_what_was_given() -> None:
+    scores, expected = sf.Accumulator(tracks=True), []
+    side = pd.DataFrame({"sequence": 1, "frame": 0, "object": [4, 5], "x": [10.0, 90.0], "y": 5.0})
+    frames = pd.DataFrame({"sequence": [1], "frame": [0]})
+    for frame in range(3):
+        side.loc[:, "frame"] = frames.loc[:, "frame"] = frame
+        side.loc[:, "x"] += 1.0
+        scores.update(sf.Annotations(side, frames), side, more=frame < 2)
+        expected.append(side.copy())
+    same(scores.compute(), sf.track(pd.concat(expected), pd.concat(expected)).summary)
+
+
+def test_rows_in_no_order_with_sequences_mixed() -> None:
+    scene = SCENES["names"]
+    mixed = scene._replace(
+        truth=scene.truth._replace(objects=scene.truth.objects.sample(frac=1, random_state=1)),
+        predictions=scene.predictions.sample(frac=1, random_state=2),
+    )
+    scores = scene.accumulator()
+    scores.update(mixed.truth, mixed.predictions)
+    same(scores.compute(), scene.summary())
+
+
+def test_frames_one_by_one_are_kept_in_few_tables() -> None:
+    """What a batch costs must not grow with the batches before."""
+    key = pd.MultiIndex.from_product([[1], range(150), range(2)], names=["sequence", "frame", "object"])
+    objects = key.to_frame(index=False)
+    truth = objects.assign(x=40.0 * objects["object"] + objects["frame"], y=5.0)
+    found = truth.assign(x=truth["x"] + np.random.default_rng(3).normal(0, 2, len(truth)))
+    scores = sf.Accumulator(tracks=True)
+    for frame in range(150):
+        here = [side[side["frame"] == frame] for side in (truth, found)]
+        scores.update(*here, more=frame < 149)
+        if frame == 140:
+            assert len(scores._tracked.open[1].parts) < 20  # type: ignore[union-attr]
+    same(scores.compute(), sf.track(truth, found).summary)

@@ -70,13 +70,19 @@ def need(*modules: str) -> None:
 
 
 def test_all_code_is_run() -> None:
-    sections = ["A batch", "Average precision", "PyTorch", "Several processes", "Lightning", "Ultralytics"]
+    sections = ["A batch", "Tracks", "Average precision", "PyTorch", "Several processes", "Lightning", "Ultralytics"]
     assert [name for name, code in CODE.items() if code] == sections
 
 
 def test_arrays(tmp_path: Path) -> None:
     row = summary_of(tmp_path, CODE["A batch"])
     assert (row["tp"], row["fn"], row["n_sequences"], row["n_frames"]) == (400, 100, 20, 100)
+
+
+def test_tracks(tmp_path: Path) -> None:
+    row = summary_of(tmp_path, f"{CODE['A batch']}\n{CODE['Tracks']}\nsummary = scores.compute().tail(1)")
+    assert (row["IDSW"], row["n_truth_objects"], row["n_frames"]) == (0, 3, 100)
+    assert 0.8 < row["HOTA"] < 1
 
 
 def test_average_precision(tmp_path: Path) -> None:

@@ -252,6 +252,8 @@ def test_nothing_to_track_has_no_rows() -> None:
 @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
 def test_what_takes_a_match_table_takes_a_result(kind: str) -> None:
     truth, found = sf.read_motchallenge("data/tracks/truth", "data/tracks/tracker")
+    scores = np.random.default_rng(1).uniform(0.5, 1, len(found.objects))
+    found = found._replace(objects=found.objects.assign(score=scores))
     sides = [of_kind(side.objects, kind) for side in (truth, found)]
     some = of_kind(found.objects[found.objects["frame"] % 9 > 0], kind)
     first, second = sf.track(*sides), sf.track(sides[0], some)
@@ -264,10 +266,14 @@ def test_what_takes_a_match_table_takes_a_result(kind: str) -> None:
         ),
         "detection_limit": tuple(sf.detection_limit(x, "truth_visibility").limits for x in (first, first.matches)),
         "bias": tuple(sf.bias(x, **words) for x in (first, first.matches)),
+        "diagnose": tuple(sf.diagnose(x, **words) for x in (first, first.matches)),
+        "label_suspects": tuple(sf.label_suspects(x, **words) for x in (first, first.matches)),
+        "calibration": tuple(sf.calibration(x).bins for x in (first, first.matches)),
+        "operating_point": tuple(sf.operating_point(x, recall=0.5) for x in (first, first.matches)),
     }
     for name, (of_result, of_table) in asked.items():
         assert isinstance(of_result, CLASSES[kind]), name
         assert plain(of_result) == plain(of_table), name
     assert len(sf.changes(first, first, **words)) == 0
     with refused(("object_summary: matches", "average precision")):
-        sf.object_summary(sf.average_precision(truth, found.objects.assign(score=0.5)))
+        sf.object_summary(sf.average_precision(truth, found))

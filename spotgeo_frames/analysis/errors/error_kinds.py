@@ -40,7 +40,7 @@ from ...matching import (
     options_of_matches,
     same_category,
 )
-from ...scoring import AveragePrecision, row_counts, shown_position
+from ...scoring import AveragePrecision, row_counts, sequence_sums, shown_position
 from ...support import InputError
 from ...tables import Table, checks, schema, sides_of, table_kinds
 from .detection_errors import LEAST_SIMILARITY, diagnosed
@@ -86,7 +86,7 @@ class ErrorKinds(NamedTuple):
 
 @table_kinds.same_kind_as("matches")
 def diagnose(
-    matches: Table | AveragePrecision,
+    matches: Table | NamedTuple | AveragePrecision,
     reach: float | None = None,
     tau: float | None = None,
     *,
@@ -101,8 +101,8 @@ def diagnose(
     Parameters
     ----------
     matches
-        A match table with the coordinates of truths and predictions: of points, boxes, joints or whole poses, or that
-        of `track` or `pose`; or what `average_precision` returned, whose errors have other kinds, see the notes.
+        A match table with the coordinates of truths and predictions, of points, boxes, joints or whole poses, or what
+        `track` or `pose` returned; or what `average_precision` returned, whose errors have other kinds, see the notes.
     reach
         For a table by distance: the largest distance between a miss and a false alarm that are taken for one mislocated
         object, in multiples of tau, or for a table of `pose` of 0.5 head sizes; 3 by default, at least 1.
@@ -185,7 +185,7 @@ def diagnose(
         least = LEAST_SIMILARITY if least_similarity is None else least_similarity
         _check_least(least, float(matches.matched.thresholds[position]))
         return diagnosed(matches, position, least)
-    table = checks.check_matches(matches, by_groups=True)
+    table = checks.check_matches(sequence_sums.match_table_of(matches, "diagnose: matches"), by_groups=True)
     if schema.is_of_precision(table.columns):
         raise InputError("diagnose: give what average_precision() returned, instead of its matches")
     row_counts.warn_of_doubled(table, "diagnose")

@@ -24,7 +24,7 @@ import pandas as pd
 
 from ...geometries import Measure, geometry_of
 from ...matching import MatchOptions, Rule, alignment, noted_rule, options_of_matches
-from ...scoring import AveragePrecision, row_counts, shown_position, similar_of_any_category
+from ...scoring import AveragePrecision, row_counts, sequence_sums, shown_position, similar_of_any_category
 from ...support import InputError, pandas_tables
 from ...tables import Table, as_numbers, checks, messages, schema, sides_of, table_kinds
 from ..certainty import truth_differences
@@ -72,7 +72,7 @@ class _Found(NamedTuple):
 
 @table_kinds.same_kind_as("x")
 def label_suspects(
-    x: Table | AveragePrecision | Mapping[str, Table | AveragePrecision],
+    x: Table | NamedTuple | AveragePrecision | Mapping[str, Table | NamedTuple | AveragePrecision],
     threshold: float | None = None,
     *,
     score_threshold: float | None = None,
@@ -86,8 +86,8 @@ def label_suspects(
     Parameters
     ----------
     x
-        What `match` returned of objects of any geometry, or of whole poses; what `average_precision` returned, by
-        similarity; or a dict from the names of submissions to such tables or results of the same truth.
+        What `match` or `track` returned of objects of any geometry, or of whole poses; what `average_precision`
+        returned, by similarity; or a dict from the names of submissions to such tables or results of the same truth.
     threshold
         Of average precision, the threshold whose matches are looked at, by default its lowest. Of a match table, the
         least similarity of a match, needed only where it has lost its notes.
@@ -172,7 +172,7 @@ def _submission(x: Any, options: MatchOptions, threshold: float | None, name: st
     """What is wrong with a submission; messages begin with `name`."""
     if isinstance(x, AveragePrecision):
         return _of_precision(x, options, threshold, name)
-    table = checks.check_matches(x, name, by_groups=True)
+    table = checks.check_matches(sequence_sums.match_table_of(x, name), name, by_groups=True)
     if schema.is_of_precision(table.columns):
         raise InputError(f"{name}: give what average_precision() returned, instead of its matches")
     if "joint" in table:

@@ -1,10 +1,10 @@
 """operating_point(): the score threshold that reaches a precision, or a recall.
 
-It takes match tables and average precisions whose predictions have scores.
+It takes match tables, tracks, poses and average precisions whose predictions have scores.
 """
 
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -42,7 +42,7 @@ NOT_WITHOUT_SOME = "without some of the sequences, no threshold reaches it"
 
 @table_kinds.same_kind_as("x")
 def operating_point(
-    x: Table | AveragePrecision,
+    x: Table | NamedTuple | AveragePrecision,
     precision: float | None = None,
     recall: float | None = None,
     threshold: float | None = None,
@@ -62,7 +62,8 @@ def operating_point(
     Parameters
     ----------
     x
-        A match table whose predictions had a `score`, of any kind of objects, or what `average_precision` returned.
+        A match table whose predictions had a `score`, of any kind of objects, or what `track`, `pose` or
+        `average_precision` returned.
     precision, recall
         The precision or the recall to reach, above 0 and at most 1; give one of them.
     threshold
@@ -241,7 +242,7 @@ def _best(counted: pd.DataFrame, group: np.ndarray, n_groups: int, goal: dict[st
     return pd.DataFrame(columns | {"n_truth": n_truth, "n_predicted": n_predicted})
 
 
-def scored_matches(x: Table | AveragePrecision, threshold: float | None, name: str) -> pd.DataFrame:
+def scored_matches(x: Table | NamedTuple | AveragePrecision, threshold: float | None, name: str) -> pd.DataFrame:
     """The rows that count of a match table, or of an average precision at a threshold, by default its lowest.
 
     Raises InputError, whose message begins with `name`, unless every detection has a score; ValueError if `threshold`
@@ -250,7 +251,7 @@ def scored_matches(x: Table | AveragePrecision, threshold: float | None, name: s
     if isinstance(x, AveragePrecision):
         chosen = x.matched.thresholds[shown_position(x.matched.thresholds, threshold)]
         return checks.check_matches(match_tables(x.matched, [chosen]))
-    table = checks.check_matches(x, f"{name}: x")
+    table = checks.check_matches(sequence_sums.match_table_of(x, f"{name}: x"), f"{name}: x")
     if threshold is not None:
         raise ValueError(
             "threshold goes with what average_precision() returned; a match table has its own, leave it out"

@@ -75,7 +75,11 @@ class _Detections(NamedTuple):
 
 @table_kinds.same_kind_as("x")
 def calibration(
-    x: Table | AveragePrecision, bins: int = 10, threshold: float | None = None, *, confidence: float = 0.95
+    x: Table | NamedTuple | AveragePrecision,
+    bins: int = 10,
+    threshold: float | None = None,
+    *,
+    confidence: float = 0.95,
 ) -> Calibration:
     """Compares the scores of detections with how often they are right.
 
@@ -85,9 +89,9 @@ def calibration(
     Parameters
     ----------
     x
-        A match table whose predictions had a `score` from 0 to 1, of any kind of objects; also that of `track` or
-        `pose`. Or what `average_precision` returned. To look at some detections alone, such as a class, give these rows
-        of the match table.
+        A match table whose predictions had a `score` from 0 to 1, of any kind of objects, or what `track`, `pose` or
+        `average_precision` returned. To look at some detections alone, such as a class, give these rows of the match
+        table.
     bins
         How many bins of the score there are, 2 to 1000, with equally many detections in each; fewer where many have the
         same score.

@@ -153,7 +153,7 @@ def sweep(
         such a table they are the frames in which either side has objects. "union": all frames of either side.
         "labelled": the frames in which the truth has objects or that its frames table lists; other predictions leave.
     tracks
-        Whether identities count. Then `similarity` ("iou", "point" or a function) or `distance`, and one `tau`, are all
+        Whether identities count. Then `similarity` ("iou", "point" or a function) or `distance`, and `tau`, are all
         that apply, as in `track`; of poses none does.
 
     Returns
@@ -177,7 +177,7 @@ def sweep(
         `recall` and `f1` of the matches of CLEAR or, for poses, of poseval; then `HOTA`, `MOTA` and `IDF1` as in the
         combined row of `track`, or `HOTA` and `mota` (percent) as in that of `pose`, which has no IDF1. best is one row
         with the score threshold of the highest HOTA: `score_threshold`, `HOTA` and `HOTA_cross_validated` with its
-        interval.
+        interval. Where `tau` is a list, both have these rows for each, and a first column `tau`.
 
     Cross-validation puts the sequences into ten folds, or below ten sequences each into one of its own. The sequences
     of a fold get the threshold that is best in all other folds, and what they add up to there is added. One sequence
@@ -230,7 +230,9 @@ def sweep(
     settings = {"confidence": confidence, "seed": seed}
     given = tau, epsilon, similarity, threshold, sigmas, distance, unit, assignment, power
     swept = (
-        partial(sweep_tracks, options_with_tracks(*given)) if tracks else partial(_sweep_detections, _options(*given))
+        partial(sweep_tracks, _track_options(*given), np.iterable(tau))
+        if tracks
+        else partial(_sweep_detections, _options(*given))
     )
     sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
     checks.check_scores(sides[1].objects, provenance.source(sides[1].objects, "predictions"), "sweep")
@@ -289,6 +291,16 @@ def _options(
     options = [match_options(limit, epsilon, similarity, least, *others) for limit in taus for least in thresholds]
     distinct = {(of_limit.tau, of_limit.threshold): of_limit for of_limit in options}
     return [distinct[limits] for limits in sorted(distinct)]
+
+
+def _track_options(tau: float | Sequence[float] | None, *others: Any) -> list[MatchOptions]:
+    """The options of tracks with each tau, rising.
+
+    Raises ValueError as `options_with_tracks` does, and for an empty list.
+    """
+    options = [options_with_tracks(limit, *others) for limit in _listed("tau", tau)]
+    distinct = {of_limit.tau: of_limit for of_limit in options}
+    return [distinct[limit] for limit in sorted(distinct, key=lambda limit: limit or 0.0)]
 
 
 def _listed(name: str, given: float | Sequence[float] | None) -> list[float | None]:

@@ -24,7 +24,7 @@ from ...matching import (
     join_pairs,
     left_out,
 )
-from ...scoring import MetricSet, Sums, registry
+from ...scoring import MetricSet, NamedSums, Sums, registry
 from ...support import arrays, work
 from ...tables import Annotations, Columns, SideColumns, as_numbers, schema, side_columns
 from ...tracking import (
@@ -174,7 +174,8 @@ def _in_fewer(parts: list[Pairs]) -> list[Pairs]:
 
 
 def sweep_tracks(
-    options: MatchOptions,
+    options: Sequence[MatchOptions],
+    by_tau: bool,
     truth: Annotations,
     predictions: Annotations,
     score: Sequence[float] | None,
@@ -182,11 +183,32 @@ def sweep_tracks(
     confidence: float,
     seed: int,
 ) -> tuple[pd.DataFrame, pd.DataFrame, dict[Hashable, Any], str | None]:
-    """The tables `curve` and `best` of a Sweep of tracks, the notes of the rule, and a warning or None."""
-    way = way_of_tracks(options, truth, predictions, frames)
+    """The tables `curve` and `best` of a Sweep of tracks, the notes of the rule, and a warning or None.
+
+    The tables have the rows of each of the options in turn, and `by_tau` a column with that of each.
+    """
+    ways = [way_of_tracks(of_limit, truth, predictions, frames) for of_limit in options]
     aligned = alignment.align(truth, predictions, frames)
     scores = as_numbers(aligned.predictions.table["score"])
     thresholds = score_thresholds(scores, score, MOST_THRESHOLDS)
+    curves, rows = [], []
+    for way in ways:
+        curve, sums = _swept(way, aligned, scores, thresholds)
+        best = best_threshold(curve, HOTA, sums, reasons.FEWEST_COMBINED, confidence, seed)
+        if by_tau:
+            assert way.rule.tau is not None  # options with a tau are those of a distance
+            curve.insert(0, "tau", way.rule.tau)
+            best = {"tau": way.rule.tau} | best
+        curves.append(curve)
+        rows.append(best)
+    notes = {**ways[0].rule.notes, **aligned.notes}
+    notes = {key: value for key, value in notes.items() if key != "tau" or len(ways) == 1}
+    warning = left_out.left_out(aligned, ways[0].rule)
+    return pd.concat(curves, ignore_index=True), pd.DataFrame(rows, dtype=np.float64), notes, warning
+
+
+def _swept(way: Way, aligned: Aligned, scores: np.ndarray, thresholds: np.ndarray) -> tuple[pd.DataFrame, NamedSums]:
+    """The rows of `curve` at each score threshold, and what HOTA adds up to there, (sequences, thresholds, alphas)."""
     evaluate = way.evaluate(aligned)
     names = pd.unique(pd.Series(aligned.frames["sequence"], copy=False))
     rows, sums = [], np.zeros((len(names), len(thresholds), len(HOTA_ALONE), len(ALPHAS)))
@@ -196,11 +218,8 @@ def sweep_tracks(
         rows.append({**counts, **way.metrics.compute(totals, way.columns)})
         of_sequence = pd.Index(names).get_indexer(pd.Index(found.sequence))
         sums[of_sequence, position] = np.stack([found.values[name] for name in HOTA_ALONE], axis=1)
-    curve = _curve(thresholds, rows, way.columns)
     by_name = dict(zip(HOTA_ALONE, np.moveaxis(sums, 2, 0), strict=True))
-    best = best_threshold(curve, HOTA, by_name, reasons.FEWEST_COMBINED, confidence, seed)
-    notes = {**way.rule.notes, **aligned.notes}
-    return curve, pd.DataFrame([best], dtype=np.float64), notes, left_out.left_out(aligned, way.rule)
+    return _curve(thresholds, rows, way.columns), by_name
 
 
 def _curve(thresholds: np.ndarray, rows: list[dict[str, Any]], metrics: Sequence[str]) -> pd.DataFrame:

@@ -154,11 +154,11 @@ def sweep_to_draw(curve: Table, who: Who) -> Curve:
     """The table `curve` that `sweep` returned."""
     needed = "the curve that sweep() returned"
     table = table_to_draw(curve, "curve", ["score_threshold", "precision", "recall", "f1"], needed, "curve", who)
-    if "HOTA" in table:
+    if "HOTA" in table and "tau" not in table:
         return Curve(table, "HOTA", None, "")
     limit, unit = ("threshold", "") if "threshold" in table else ("tau", unit_of_distances(table.attrs.get("unit")))
     check_columns(table, [limit], needed, who)
-    return Curve(table, "f1", limit, f" {unit}".rstrip())
+    return Curve(table, "HOTA" if "HOTA" in table else "f1", limit, f" {unit}".rstrip())
 
 
 def best_of(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
