@@ -16,32 +16,34 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from ..support import Copy, Storage, addresses, check_none, reading
-from ..tables import Annotations, TableKind, provenance, table_kinds
+from ..tables import Annotations, TableKind, dataframe_of, provenance, table_kinds
 from .bdd100k import labels_of
 from .benchmark_rules import as_evaluated
 from .benchmarks import BENCHMARKS
-from .box_tables import listed_files
+from .box_tables import category_column, checked, listed_files
 from .kitti import LABEL_FOLDERS as KITTI_FOLDERS
 from .kitti import SEQMAP, frames_of_spans, kitti_tracks, listed_spans
-from .motchallenge import lengths_of, read_motchallenge, truth_files, truth_folder
+from .motchallenge import lengths_of, read_motchallenge, tracker_rows, truth_files, truth_folder
 from .mots import LABEL_FOLDERS as MOTS_FOLDERS
 from .mots import mots_tracks
 from .posetrack import read_posetrack
 from .sequence_files import File, folder_of_tracker, label_folder, of_sequences
-from .visdrone import visdrone_tracks
+from .visdrone import uavdt_files, uavdt_tracks, visdrone_tracks
 
 
 class _Side(NamedTuple):
-    """The files of one side, and the frames of its sequences where something tells them."""
+    """The files of one side, the names of its sequences, and their frames where something tells them."""
 
     files: list[File]
     folder: Path
-    spans: Mapping[str, range]
+    names: list[str]
+    spans: Mapping[str, range] = MappingProxyType({})
 
 
 class _Format(NamedTuple):
@@ -86,9 +88,11 @@ def read_benchmark(
         - "MOTS": SEQUENCE/gt/gt.txt with SEQUENCE/seqinfo.ini, or SEQUENCE.txt.
         - "BDD100K": SEQUENCE.json. "VisDrone": SEQUENCE.txt, such as annotations; videos end with the last row of
           either side.
+        - "UAVDT": GT with SEQUENCE_gt_whole.txt or SEQUENCE_gt.txt, and SEQUENCE_gt_ignore.txt; a tracker's files are
+          SEQUENCE.txt in MOTChallenge's form. Videos end with the last row of either side.
         - Those of MOTChallenge: as `read_motchallenge` takes them; "PoseTrack21" as `read_posetrack` takes boxes.
     benchmark
-        "KITTI", "KITTI-MOTS", "MOTS", "BDD100K", "VisDrone", "MOT15", "MOT16", "MOT17", "MOT20", "DanceTrack",
+        "KITTI", "KITTI-MOTS", "MOTS", "BDD100K", "VisDrone", "UAVDT", "MOT15", "MOT16", "MOT17", "MOT20", "DanceTrack",
         "SportsMOT" or "PoseTrack21".
     table
         The kind of the tables: "pandas", "polars" or "pyarrow".
@@ -113,6 +117,8 @@ def read_benchmark(
       without a truth leave if more than half of their area lies in one. `ignored` plays no part.
     - "VisDrone" evaluates five classes (pedestrian, car, van, truck, bus). Whatever lies at least half in ignored
       regions and others leaves, on both sides. Scores of the truth play no part.
+    - "UAVDT" evaluates vehicles of all kinds together. Whatever lies at least half in ignored regions leaves, on both
+      sides.
 
     Raises
     ------
@@ -168,14 +174,32 @@ def _files(copies: Sequence[Copy], form: _Format) -> list[_Side]:
     check_none([f"{copy.name}: there is no such file or folder" for copy in copies if not copy.path.exists()])
     with reading.readable(copies[0].path):
         sides = [form.truth(copies[0].path)]
-    names = [file.sequence for file in sides[0].files]
+    names = sides[0].names
     for copy in copies[1:]:
         with reading.readable(copy.path):
             folder = folder_of_tracker(copy.path, form.ending, names)
             files = listed_files(folder, form.ending, "a tracker has a file for each sequence")
         missing = f"{form.ending} is missing; a tracker that found nothing there has one without objects"
-        sides.append(_Side(of_sequences(files, names, folder, copies[0].path, missing), folder, {}))
+        sides.append(_Side(of_sequences(files, names, folder, copies[0].path, missing), folder, names))
     return sides
+
+
+def _names(files: Sequence[File]) -> list[str]:
+    """The names of the sequences of which each has a file."""
+    return [file.sequence for file in files]
+
+
+def _vehicles(files: Sequence[File], name: str) -> Annotations:
+    """The truth of UAVDT, whose tracks are of no kind; its regions are of none, too."""
+    truth = uavdt_tracks(files, name)
+    kinds = [None if is_region else "vehicle" for is_region in truth.objects["crowd"]]
+    return truth._replace(objects=truth.objects.assign(category=category_column(kinds)))
+
+
+def _found_vehicles(files: Sequence[File], name: str) -> Annotations:
+    """A tracker's output in MOTChallenge's form, of vehicles."""
+    objects = dataframe_of(tracker_rows(files).objects)
+    return checked(objects.assign(category=category_column(["vehicle"] * len(objects))), None, name)
 
 
 def _files_of_kitti(path: Path, seqmaps: str, names: Sequence[str], last_counts: bool = False) -> _Side:
@@ -196,7 +220,7 @@ def _files_of_kitti(path: Path, seqmaps: str, names: Sequence[str], last_counts:
             [f"{folder}: {name}.txt is missing, which the seqmap lists" for name in spans if name not in of_names]
         )
         files = [of_names[name] for name in sorted(spans)]
-    return _Side(files, folder, spans)
+    return _Side(files, folder, _names(files), spans)
 
 
 def _files_of_mots(path: Path) -> _Side:
@@ -204,13 +228,21 @@ def _files_of_mots(path: Path) -> _Side:
     folder = truth_folder(path)
     files = truth_files(folder)
     lengths = lengths_of(folder, files)
-    return _Side(files, folder, {name: range(1, length + 1) for name, length in lengths.items()})
+    return _Side(files, folder, _names(files), {name: range(1, length + 1) for name, length in lengths.items()})
 
 
 def _files_of_folder(path: Path, ending: str, wanted: str) -> _Side:
     """The files of a folder, which tell their frames themselves, or of which nothing does."""
     folder = label_folder(path, ending)
-    return _Side(listed_files(folder, ending, wanted), folder, {})
+    files = listed_files(folder, ending, wanted)
+    return _Side(files, folder, _names(files))
+
+
+def _files_of_uavdt(path: Path) -> _Side:
+    """The files of truth of UAVDT, up to three for each video."""
+    folder = label_folder(path, ".txt", ["GT"])
+    files, names = uavdt_files(folder)
+    return _Side(files, folder, names)
 
 
 def _with_frames(read: Sequence[Annotations], side: _Side, first: int, place: str) -> Annotations:
@@ -220,10 +252,7 @@ def _with_frames(read: Sequence[Annotations], side: _Side, first: int, place: st
         return truth
     rows = pd.concat([of.objects[["sequence", "frame"]] for of in read])
     ends = rows.groupby("sequence", observed=True)["frame"].max() + 1
-    spans = {
-        file.sequence: side.spans.get(file.sequence, range(first, int(ends.get(file.sequence, first))))
-        for file in side.files
-    }
+    spans = {name: side.spans.get(name, range(first, int(ends.get(name, first)))) for name in side.names}
     return truth._replace(frames=frames_of_spans(spans, place))
 
 
@@ -258,4 +287,5 @@ FORMATS = {
         partial(visdrone_tracks, is_truth=False),
         first_frame=1,
     ),
+    "uavdt": _Format(".txt", provenance.FLAT_TEXT_FILES, _files_of_uavdt, _vehicles, _found_vehicles, first_frame=1),
 }

@@ -1,7 +1,8 @@
 """What the kits of benchmarks take out before they evaluate: see `benchmarks` for what each has.
 
 This follows trackeval 1.3.0 (datasets/kitti_2d_box.py, kitti_mots.py, mots_challenge.py, bdd100k.py), and for VisDrone
-its own toolkit (VisDrone2018-MOT-toolkit, eval/dropObjects.m), without its rounding to pixels. A class is matched by
+its own toolkit (VisDrone2018-MOT-toolkit, eval/dropObjects.m), without its rounding to pixels; UAVDT has the same
+rule. A class is matched by
 itself, since which of two equally good assignments is found depends on what else there is in the frame.
 """
 

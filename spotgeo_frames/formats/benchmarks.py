@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 # The formats of files that benchmarks have.
-BenchmarkFiles = Literal["motchallenge", "posetrack", "kitti", "bdd100k", "mots", "kitti_mots", "visdrone"]
+BenchmarkFiles = Literal["motchallenge", "posetrack", "kitti", "bdd100k", "mots", "kitti_mots", "visdrone", "uavdt"]
 
 
 class Benchmark(NamedTuple):
@@ -96,4 +96,5 @@ BENCHMARKS: dict[str, Benchmark] = {
         regions=("others",),
         regions_first=True,
     ),
+    "UAVDT": Benchmark("uavdt", classes=("vehicle",), regions_first=True),
 }

@@ -114,6 +114,16 @@ def read_folders(
     return SideColumns(truth, frames), SideColumns(predictions), names
 
 
+def tracker_rows(files: Sequence[File]) -> SideColumns:
+    """The rows of a tracker's files without classes; raises InputError with all that is wrong with them."""
+    from .box_tables import Problems, read_each  # which need pandas; the command does without
+
+    problems = Problems()
+    rows = read_each(files, partial(_read, kind=tracker_kind(has_classes=False), length=None), problems)
+    problems.check()
+    return named(SideColumns(_table(rows)), [file.sequence for file in files])
+
+
 def _read(file: File, kind: Kind, length: int | None) -> Rows:
     return read_rows(file.read(), file.name, kind, length)
 

@@ -291,8 +291,7 @@ def read_uavdt(
         folder = label_folder(copy.path, ".txt")
         state = provenance.copy_state(copy._replace(path=folder), provenance.FLAT_TEXT_FILES)
         files = _uavdt_files(folder, sequence)
-        read = read_files(files, UAVDT_LINES)
-        annotations = _uavdt(files, read, copy.name)
+        annotations = uavdt_tracks(files, copy.name)
     provenance.note_source(annotations.objects, copy.name, state)
     return table_kinds.as_kind(annotations, kind)
 
@@ -313,12 +312,28 @@ def _uavdt_files(path: Path, sequence: str | None) -> list[File]:
     return [*kept.values()]
 
 
+def uavdt_files(path: Path) -> tuple[list[File], list[str]]:
+    """The files of all videos of a folder of truth, and the names of the videos."""
+    files = _uavdt_files(path, None)
+    return files, [*dict.fromkeys(_video_and_part(file)[0] for file in files)]
+
+
+def uavdt_tracks(files: Sequence[File], name: str) -> Annotations:
+    """The objects of label files of truth, which messages call `name` together; no frames."""
+    return _uavdt(files, read_files(files, UAVDT_LINES), name)
+
+
+def _video_and_part(file: File) -> tuple[str, str]:
+    """The name of a file's video, and what else its own name says: _whole, _ignore or nothing."""
+    match = UAVDT_NAME.fullmatch(file.sequence)
+    return (match["sequence"], match["part"]) if match else ("", "")
+
+
 def _uavdt(files: Sequence[File], read: Sequence[Lines], name: str) -> Annotations:
     """The table of UAVDT's lines."""
     values, file = _joined(files, read)
     values = values if len(values) else np.zeros((0, N_UAVDT))
-    matches = [UAVDT_NAME.fullmatch(one.sequence) for one in files]
-    told = [(match["sequence"], match["part"]) if match else ("", "") for match in matches]
+    told = [_video_and_part(one) for one in files]
     names = sorted({sequence for sequence, _ in told})
     sequence = np.array([names.index(one) for one, _ in told], np.int64)[file]
     part = np.array([part for _, part in told])[file]

@@ -326,6 +326,32 @@ def test_visdrone_leaves_out_what_lies_in_regions(tmp_path: Path, seed: int) -> 
         official.same_classes(sf.track(*sides, by="category"), wanted)
 
 
+def test_uavdt_leaves_out_what_lies_in_regions(tmp_path: Path) -> None:
+    """A car of which half lies in regions leaves on both sides; tracks have no kind, whatever files tell."""
+    boxes = [f"{frame},{k},{x},0,40,40" for frame in (1, 2) for k, x in enumerate((0, 81, 78, 300), 1)]
+    gt = folder_of(tmp_path / "GT")
+    for name, rows in {"M0101_gt": boxes, "M0101_gt_whole": boxes[:7], "M0201_gt": boxes}.items():
+        (gt / f"{name}.txt").write_text("".join(f"{row},1,1,{'2' if 'whole' in name else '-1'}\n" for row in rows))
+    regions = [f"{frame},{-k},{x},0,10,99,1,-1,-1\n" for frame in (1, 2) for k, x in enumerate((99, 105, 110), 1)]
+    (gt / "M0101_gt_ignore.txt").write_text("".join(regions))
+    data = folder_of(tmp_path / "data", M0101="\n".join(f"{row},0.9,-1,-1,-1" for row in boxes), M0201="")
+    for given in (gt, tmp_path):
+        truth, found = sf.read_benchmark(given, data, "UAVDT")
+        assert truth.objects[["sequence", "frame", "object"]].to_numpy().tolist() == [
+            *[["M0101", 1, 1], ["M0101", 1, 3], ["M0101", 1, 4], ["M0101", 2, 1], ["M0101", 2, 3]],
+            *(["M0201", frame, k] for frame in (1, 2) for k in (1, 2, 3, 4)),
+        ]
+        assert found.objects["object"].tolist() == [1, 3, 4] * 2
+        assert {*truth.objects["category"], *found.objects["category"]} == {"vehicle"}
+        assert truth.frames is not None
+        assert truth.frames.groupby("sequence").size().to_dict() == {"M0101": 2, "M0201": 2}
+    answer = answer_here("track", gt, data, "--benchmark", "UAVDT")
+    assert answer["combined"]["TP"] == 5
+    (data / "M0101.txt").write_text(f"{boxes[0]}\n")
+    with refused((f"{data / 'M0101.txt'}, line 1", "6 fields")):
+        sf.read_benchmark(gt, data, "UAVDT")
+
+
 def test_images_are_no_videos_of_visdrone(tmp_path: Path) -> None:
     folder_of(tmp_path / "gt", v="1,1,0,0,9,9,1,4,0,0")
     path = folder_of(tmp_path / "data", v="0,0,9,9,1,4,-1,-1") / "v.txt"
