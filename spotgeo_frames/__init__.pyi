@@ -28,6 +28,7 @@ from .formats import from_supervision as from_supervision
 from .formats import from_torchvision as from_torchvision
 from .formats import read as read
 from .formats import read_bdd100k as read_bdd100k
+from .formats import read_benchmark as read_benchmark
 from .formats import read_coco as read_coco
 from .formats import read_cvat as read_cvat
 from .formats import read_dota as read_dota

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..formats import BENCHMARKS, BOXES_OF_POSES, Layout, Needed, is_table, read_sides, sequence_layout
+from ..formats import BENCHMARKS, Layout, Needed, is_table, read_sides, sequence_layout
 from ..geometries import Measure
 from ..matching import FrameRule, MatchOptions, match_options, options_with_tracks
 from ..support import InputError, addresses
@@ -25,8 +25,8 @@ class How(NamedTuple):
     """How files are evaluated.
 
     `options` are those of the rule, and `tracks` says whether identities count. `layout` is that of folders that have a
-    file for each sequence, and `benchmark` the one whose rules apply to MOTChallenge's, or to the boxes of PoseTrack's,
-    whose layout is then that of MOTChallenge; None if it is not given.
+    file for each sequence, and `benchmark` the one whose files they are and whose rules apply, None if it is not given;
+    all of them count as of MOTChallenge's layout, since objects are whole.
     `frames` says which frames count, and `needed` what the command needs of wide tables. `masks` says that COCO's files
     are read for their masks. `protocol` is that of average precision, None where none is asked for. `on_request` are
     the metrics of tracks that are computed on request only, by their families.
@@ -41,6 +41,11 @@ class How(NamedTuple):
     masks: bool = False
     protocol: str | None = None
     on_request: Sequence[str] = ()
+
+    @property
+    def by_class(self) -> bool:
+        """Whether the benchmark evaluates each of several classes by itself."""
+        return self.benchmark is not None and len(BENCHMARKS[self.benchmark].classes) > 1
 
     @property
     def told(self) -> str | Measure | None:
@@ -58,15 +63,8 @@ def with_how(given: Mapping[str, Any]) -> dict[str, Any]:
     rule = {name: given[name] for name in words if name in given}
     apart = (*rule, "tracks", "benchmark", "labelled", "columns", "box_format", "masks", "protocol")
     others = {name: value for name, value in given.items() if name not in apart}
-    tracks, benchmark, layout = given.get("tracks", False), given.get("benchmark"), None
-    if not (given.get("dataset") and addresses.is_address(given["truth"])):  # such a dataset is evaluated where it is
-        layout = sequence_layout(given["truth"])
-    if benchmark is not None and benchmark not in (*BENCHMARKS, BOXES_OF_POSES):
-        raise WrongUsage(f"--benchmark: {benchmark!r} is none of {', '.join([*BENCHMARKS, BOXES_OF_POSES])}")
-    if benchmark == BOXES_OF_POSES and layout == "posetrack":
-        layout = "motchallenge"  # as tracks of boxes
-    if benchmark is not None and layout != "motchallenge":
-        raise WrongUsage(f"--benchmark: is for folders of MOTChallenge, and {given['truth']} is none; leave it out")
+    tracks, benchmark = given.get("tracks", False), given.get("benchmark")
+    layout = _layout(given, benchmark)
     tracks = tracks or layout is not None
     try:
         options = options_with_tracks(**rule) if tracks else match_options(**rule)
@@ -89,6 +87,26 @@ def with_how(given: Mapping[str, Any]) -> dict[str, Any]:
         raise WrongUsage("--masks: masks are compared by --similarity iou or boundary_iou; leave out one of them")
     needed, protocol = needed_columns(given), given.get("protocol")
     return others | {"how": How(options, tracks, layout, benchmark, frames, needed, masks, protocol)}
+
+
+def _layout(given: Mapping[str, Any], benchmark: str | None) -> Layout | None:
+    """The layout of the truth; raises WrongUsage if it is not that of the benchmark."""
+    if benchmark is not None and benchmark not in BENCHMARKS:
+        raise WrongUsage(f"--benchmark: {benchmark!r} is none of {', '.join(BENCHMARKS)}")
+    if benchmark is not None and given.get("dataset"):
+        raise WrongUsage("--benchmark: is for files of a benchmark, and a --dataset is Parquet; leave it out")
+    files = None if benchmark is None else BENCHMARKS[benchmark].files
+    if files not in (None, "motchallenge", "posetrack"):
+        return "motchallenge"  # what reads them says what is missing
+    if given.get("dataset") and addresses.is_address(given["truth"]):  # such a dataset is evaluated where it is
+        return None
+    layout = sequence_layout(given["truth"])
+    if files is None:
+        return layout
+    if layout != "motchallenge" and layout != files:
+        folders = "MOTChallenge" if files == "motchallenge" else "PoseTrack or in MOTChallenge's layout"
+        raise WrongUsage(f"--benchmark: {benchmark} is for folders of {folders}, and {given['truth']} is none")
+    return "motchallenge"
 
 
 def _paths_of(given: Mapping[str, Any]) -> list[str | Path]:

@@ -195,6 +195,10 @@ def _evaluated(
         except ValueError as error:
             raise WrongUsage(str(error)) from None
     how = given.how
+    if how.by_class:
+        if by is not None:
+            raise WrongUsage(f"--by: {how.benchmark} is evaluated by class; leave one of --by and --benchmark out")
+        by = "category"
     return evaluated(truth, side, options, how.tracks, identity, how.frames, by, metrics=how.on_request)
 
 

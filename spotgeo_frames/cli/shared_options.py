@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ..formats import BENCHMARKS, BOXES_OF_POSES
+from ..formats import BENCHMARKS
 from .option_kinds import argument, flag, given, number, path, word
 
 FILE = "Competition JSON (.json, .gz, .zip), Parquet (file or folder), CSV, or a format that read() knows, such as CVAT"
@@ -56,8 +56,8 @@ MATCHING = (
 )
 BENCHMARK = word(
     "--benchmark",
-    f"The benchmark whose rules apply to MOTChallenge folders: {', '.join(BENCHMARKS)} [default: MOT17]; or "
-    f"{BOXES_OF_POSES}, which evaluates the boxes of its folders",
+    f"The benchmark whose files these are and whose rules apply: {', '.join(BENCHMARKS)} [default for folders of "
+    "MOTChallenge: MOT17]",
 )
 RULE = (
     *MATCHING,

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..formats import BOXES_OF_POSES, known_format, read_motchallenge, read_numbered, read_side_columns, read_sides
+from ..formats import BENCHMARKS, known_format, read_numbered, read_side_columns, read_sides
 from ..geometries import JOINTS
 from ..matching import Aligned, Rule, alignment, left_out
-from ..scoring import official, slice_files
+from ..scoring import official, slice_files, summarize
 from ..support import addresses, plain_value, reading
-from ..tables import CheckedBins, Columns, columns_of, dataframe_of, joined, side_columns
+from ..tables import CheckedBins, Columns, columns_of, dataframe_of, joined, schema, side_columns
 from ..tracking import (
     TRACK_METRICS,
+    TrackResult,
     conditions,
     counted_in_tracks,
     evaluate_tracks,
@@ -65,6 +66,9 @@ POSEVAL_JOINTS = {
 # The columns that are crossed to slices, with their bins.
 Slicing = Mapping[str, CheckedBins]
 
+# The column of the classes of classes that benchmarks have.
+PARENT = f"{schema.CATEGORY_PREFIX}parent"
+
 # Of the numbers of a slice, the combined ones are the last row.
 LAST = np.array([-1])
 
@@ -73,7 +77,8 @@ class Found(NamedTuple):
     """The names of the sequences, the metrics of each and then of all combined, and the notes of the rule.
 
     `by_slice` has the conditions and the combined metrics of each slice, by the columns of each slicing, and
-    `near_no_truth` is how many predictions no truth took, None where there is no slicing by truths.
+    `near_no_truth` is how many predictions no truth took, None where there is no slicing by truths. `class_average` has
+    one row, the mean of the classes, where each is evaluated by itself; they are then the slices.
     """
 
     sequences: list[str]
@@ -81,6 +86,7 @@ class Found(NamedTuple):
     notes: Mapping[Hashable, Any]
     by_slice: Mapping[tuple[str, ...], Columns] = {}
     near_no_truth: int | None = None
+    class_average: Columns | None = None
 
 
 def track(
@@ -104,8 +110,10 @@ def track(
     if how.layout == "posetrack":
         return _poses(path, tracker, folder, slices)
     check_out(folder, [path, tracker.path])
-    benchmark = how.benchmark or "MOT17" if _is_of_sequences(path, how) else None
-    if folder is None:
+    benchmark = how.benchmark or ("MOT17" if _is_of_sequences(path, how) else None)
+    if how.by_class and slices:
+        raise WrongUsage(f"--by: {benchmark} is evaluated by class; leave one of --by and --benchmark out")
+    if folder is None and not how.by_class:
         found = _numbers(path, tracker.path, how, identity, benchmark, slices)
     else:
         found = _saved(path, tracker.path, how, identity, benchmark, slices, folder)
@@ -161,6 +169,10 @@ def _text(head: str, found: Found, numbers: str) -> str:
     """The text of an answer: its head, the numbers of sequences and of all, and those of slices."""
     parts = [head, numbers]
     parts += [track_slices_text(dataframe_of(table), columns) for columns, table in found.by_slice.items()]
+    if found.class_average is not None:
+        average = dataframe_of(found.class_average)
+        average.insert(0, "", "mean of the classes")
+        parts.append(track_slices_text(average, [""]))
     if found.near_no_truth is not None:
         parts.append(one_line(_near_no_truth_text(found.near_no_truth)))
     return "\n\n".join(parts)
@@ -187,10 +199,10 @@ def _numbers(
     names = None
     if benchmark is None:
         known, found = read_side_columns(truth, [tracker], needed=how.needed)
-    elif benchmark == BOXES_OF_POSES:
-        known, found = map(side_columns, read_sides(truth, [tracker], benchmark=benchmark))
-    else:
+    elif BENCHMARKS[benchmark].files == "motchallenge":
         known, found, names, _ = read_numbered(truth, tracker, benchmark)
+    else:
+        known, found = map(side_columns, read_sides(truth, [tracker], benchmark=benchmark))
     rule = rule_of_tracks(how.options, known, found, identity)
     aligned = alignment.align(known, found, how.frames)
     warning = left_out.left_out(aligned, rule)
@@ -227,24 +239,49 @@ def _saved(
     identity: str,
     benchmark: str | None,
     slices: Sequence[Slicing],
-    out: Path,
+    out: Path | None,
 ) -> Found:
-    """Writes the tables behind the numbers to the folder `out`, and returns the numbers."""
-    if benchmark in (None, BOXES_OF_POSES):
-        known, found = read_sides(truth, [tracker], benchmark=benchmark, needed=how.needed)
-    else:
-        known, found = read_motchallenge(truth, tracker, benchmark)
+    """Returns the numbers, and writes the tables behind them to the folder `out` if there is one."""
+    known, found = read_sides(truth, [tracker], benchmark=benchmark, needed=how.needed)
     tau, similarity = how.options.tau, how.options.similarity
-    result = track_sides(known, found, similarity, identity, tau=tau, frames=how.frames, metrics=how.on_request)
+    words: dict[str, Any] = {"tau": tau, "frames": how.frames, "metrics": how.on_request}
+    words |= {"by": "category"} if how.by_class else {}
+    result = track_sides(known, found, similarity, identity, **words)
+    read = {"truth": known.objects, "tracker": found.objects}
+    if how.by_class:
+        of_classes = _of_classes(result)
+        if out is not None:
+            keep(out, "track", result, _answer(of_classes), read, benchmark=benchmark or "")
+        return of_classes
     sequences = [str(name) for name in result.summary["sequence"].tolist()[:-1]]
     given = side_columns(known), side_columns(found)
     rule = rule_of_tracks(how.options, *given, identity)
     sliced = _by_slice(alignment.align(*given, how.frames), rule, slices, how.on_request) if slices else ({}, None)
     answer = Found(sequences, columns_of(result.summary), result.summary.attrs, *sliced)
-    read = {"truth": known.objects, "tracker": found.objects}
     beside = slice_files({columns: dataframe_of(table) for columns, table in sliced[0].items()})
-    keep(out, "track", result, _answer(answer), read, beside, benchmark=benchmark or "")
+    if out is not None:
+        keep(out, "track", result, _answer(answer), read, beside, benchmark=benchmark or "")
     return answer
+
+
+def _of_classes(result: TrackResult) -> Found:
+    """The numbers of sequences and of all, in which detections weigh equally, and those of each class.
+
+    Where the benchmark has classes of classes, their numbers are there, too.
+    """
+    of_all = result.summary[result.summary["sequence"].isna()]
+    whole: Any = result  # tables are what summarize() names, and it takes results, too
+    by_sequence = summarize(whole, by="sequence")
+    metrics = [*TRACK_METRICS, *metrics_on_request(map(str, of_all))]
+    rows = [columns_of(table[metrics]) for table in (by_sequence, of_all.tail(1))]
+    numbers = Columns({name: np.concatenate([row[name] for row in rows]) for name in metrics})
+    tables: dict[tuple[str, ...], pd.DataFrame] = {("category",): of_all[of_all["category"].notna()]}
+    if PARENT in result.sums:
+        tables[PARENT,] = summarize(whole, by=PARENT)
+    by_slice = {columns: columns_of(table[[*columns, *metrics]]) for columns, table in tables.items()}
+    average = columns_of(of_all[of_all["average"] == "class"][metrics])
+    sequences = [str(name) for name in by_sequence["sequence"]]
+    return Found(sequences, numbers, result.summary.attrs, by_slice, class_average=average)
 
 
 def _answer(found: Found) -> str:
@@ -260,6 +297,8 @@ def _answer(found: Found) -> str:
     if found.by_slice:
         shown = {columns: table.select([*columns, *names]) for columns, table in found.by_slice.items()}
         answer["by"] = slices_json(shown)
+    if found.class_average is not None:
+        [answer["class_average"]] = plain_rows(found.class_average.select(names))
     if found.near_no_truth is not None:
         answer[conditions.NEAR_NO_TRUTH] = found.near_no_truth
     return formatted(answer)

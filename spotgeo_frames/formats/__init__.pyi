@@ -8,6 +8,8 @@ from .any_file import read_side_columns as read_side_columns
 from .any_file import read_sides as read_sides
 from .any_file import sequence_layout as sequence_layout
 from .bdd100k import read_bdd100k as read_bdd100k
+from .benchmark_files import read_benchmark as read_benchmark
+from .benchmarks import BENCHMARKS as BENCHMARKS
 from .coco import read_coco as read_coco
 from .cvat import read_cvat as read_cvat
 from .dota import read_dota as read_dota
@@ -27,8 +29,6 @@ from .objects import read_categories as read_categories
 from .objects import read_objects as read_objects
 from .open_images import read_open_images as read_open_images
 from .posetrack import read_posetrack as read_posetrack
-from .sequence_files import BENCHMARKS as BENCHMARKS
-from .sequence_files import BOXES_OF_POSES as BOXES_OF_POSES
 from .spotgeo import problem_lines as problem_lines
 from .spotgeo import read_spotgeo as read_spotgeo
 from .spotgeo import validate_spotgeo as validate_spotgeo

@@ -30,7 +30,6 @@ from ..tables import (
     side_columns,
     table_kinds,
 )
-from .sequence_files import BOXES_OF_POSES
 from .spotgeo import is_competition_file, spotgeo_columns
 
 if TYPE_CHECKING:
@@ -324,22 +323,22 @@ def read_sides(
 ) -> list[Annotations]:
     """The truth, then each submission: folders by their layout, and files as `read_side_columns` reads them.
 
-    `benchmark` says what a folder of MOTChallenge leaves out; MOT17 by default. PoseTrack21 reads boxes, not poses.
+    Where a `benchmark` is given, they are its files, read by its rules; MOT17's are those of folders of MOTChallenge.
     """
-    layout, boxes = sequence_layout(truth), benchmark == BOXES_OF_POSES
-    if layout is None:
+    layout = sequence_layout(truth) if benchmark is None else None
+    if layout is None and benchmark is None:
         return [annotations_of(side) for side in read_side_columns(truth, submissions, frames, similarity, needed)]
     import pandas as pd
 
     trackers: Sequence[str | Path | None] = submissions or [None]
-    if layout == "posetrack" or boxes:
+    if layout == "posetrack":
         from .posetrack import read_posetrack
 
-        pairs = _all_of([partial(read_posetrack, truth, path, boxes) for path in trackers])
+        pairs = _all_of([partial(read_posetrack, truth, path) for path in trackers])
     else:
-        from .motchallenge import read_motchallenge
+        from .benchmark_files import read_benchmark
 
-        pairs = _all_of([partial(read_motchallenge, truth, path, benchmark or "MOT17") for path in trackers])
+        pairs = _all_of([partial(read_benchmark, truth, path, benchmark or "MOT17") for path in trackers])
     # Sequences of unknown length end with the last row of either side, so each submission may know more frames.
     known = pd.concat([side.frames for side, _ in pairs if side.frames is not None], ignore_index=True)
     known = known.drop_duplicates(schema.FRAME_KEY).sort_values(schema.FRAME_KEY, ignore_index=True)

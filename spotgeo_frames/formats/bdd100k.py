@@ -11,7 +11,8 @@ Known differences from other readers
     - Scalabel's own evaluation of boxes counts the last pixel (scalabel/label/transforms.py): its boxes are x2 - x1 + 1
       wide, those of trackeval x2 - x1, as here without a word. See `last_pixel`.
     - trackeval takes crowds, and the classes "other person", "trailer" and "other vehicle", for regions that cover
-      predictions of every category. Here crowds keep the category that the file gives them.
+      predictions of every category. Here crowds keep the category that the file gives them; `read_benchmark` follows
+      trackeval.
 """
 
 from __future__ import annotations
@@ -165,11 +166,16 @@ def read_bdd100k(
     with addresses.local_copy(path, Storage(storage_options, filesystem)) as copy:
         state = provenance.copy_state(copy, provenance.JSON_FILES)
         files = listed_files(copy.path, ".json", "BDD100K has a document for all images, or for each video")
-        problems = Problems()
-        entries = [entry for of_file in read_each(files, _entries, problems) for entry in of_file]
-        annotations = _annotations(entries, last_pixel, problems, str(copy.path))
+        annotations = labels_of(files, str(copy.path), last_pixel)
     provenance.note_source(annotations.objects, copy.name, state)
     return table_kinds.as_kind(annotations, kind)
+
+
+def labels_of(files: Sequence[File], name: str, last_pixel: bool = False) -> Annotations:
+    """The tables of these documents, which messages call `name` together; raises InputError with all that is wrong."""
+    problems = Problems()
+    entries = [entry for of_file in read_each(files, _entries, problems) for entry in of_file]
+    return _annotations(entries, last_pixel, problems, name)
 
 
 def _entries(file: File) -> list[_Entry]:

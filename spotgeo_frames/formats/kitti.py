@@ -12,8 +12,9 @@ of every category.
 
 Known differences from the benchmark's evaluation
 
-    - The benchmark leaves out objects by their height, truncation and occlusion (easy, moderate, hard), and classes
-      that are alike, such as Van for Car. These follow from the columns, so set `ignore` yourself: see `read_kitti`.
+    - The benchmark of objects leaves out objects by their height, truncation and occlusion (easy, moderate, hard), and
+      classes that are alike, such as Van for Car. These follow from the columns, so set `ignore` yourself: see
+      `read_kitti`. For the benchmark of tracking, `read_benchmark` takes out what its kit does.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -41,6 +42,9 @@ from .box_tables import (
 )
 from .sequence_files import File, label_folder
 from .text_lines import Form, Lines, first_fields, read_files
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 N_OBJECT, N_TRACKED = 15, 17
 OBJECTS = Form(
@@ -154,6 +158,11 @@ def read_kitti(
     return table_kinds.as_kind(annotations, kind)
 
 
+def kitti_tracks(files: Sequence[File], name: str) -> Annotations:
+    """The objects of label files of videos, which messages call `name` together; no frames."""
+    return _annotations(files, read_files(files, TRACKS), True, name)
+
+
 def _kept(file: File) -> Any:
     """What reads a file only once; label files are small."""
     content: list[bytes] = []
@@ -212,23 +221,36 @@ def _frames(files: Sequence[File], above: Path | None, is_video: bool) -> Any:
     names = [file.sequence for file in files]
     if not is_video:
         return image_table(names)
+    spans = {} if above is None else listed_spans(sorted(above.glob(SEQMAP)))
+    if above is None or not spans.keys() >= {*names}:  # a sequence of unknown length
+        return None
+    return frames_of_spans({name: spans[name] for name in names}, str(above))
+
+
+def listed_spans(paths: Sequence[Path], last_counts: bool = False) -> dict[str, range]:
+    """The frames of each sequence that seqmaps list; `last_counts` says whether they end with the number that is given.
+
+    Raises InputError with the line that is none of a seqmap.
+    """
     spans: dict[str, range] = {}
-    for path in sorted(above.glob(SEQMAP)) if above is not None else ():
+    for path in paths:
         text = reading.utf8_text(reading.read_bytes(path, 1 << 20), str(path), "a seqmap of KITTI")
         for line, row in enumerate(text.splitlines(), 1):
             found = re.fullmatch(r"\s*(\S+)\s+\S+\s+([0-9]{1,7})\s+([0-9]{1,7})\s*", row)
             if row.strip() and (found is None or int(found[3]) > MOST_FRAMES):
                 raise InputError(f"{path}, line {line}: is no sequence, word, first frame and count of frames")
-            if found is not None and found[1] in names:
-                spans[found[1]] = range(int(found[2]), int(found[3]))
-    if len(spans) < len(names):  # a sequence of unknown length
-        return None
-    listed = [spans[name] for name in names]
-    if sum(map(len, listed)) > MOST_FRAMES_IN_ALL:
-        raise InputError(f"{above}: its seqmap lists more than {MOST_FRAMES_IN_ALL:,} frames")
+            if found is not None:
+                spans[found[1]] = range(int(found[2]), int(found[3]) + last_counts)
+    return spans
+
+
+def frames_of_spans(spans: Mapping[str, range], place: str) -> pd.DataFrame:
+    """The table of the frames of each sequence; raises InputError, which begins with `place`, for too many."""
+    if sum(map(len, spans.values())) > MOST_FRAMES_IN_ALL:
+        raise InputError(f"{place}: its sequences have more than {MOST_FRAMES_IN_ALL:,} frames")
     return image_table(
-        [name for name, span in zip(names, listed, strict=True) for _ in span],
-        np.concatenate([np.zeros(0, np.int64), *(np.array(span, np.int64) for span in listed)]),
+        [name for name, span in spans.items() for _ in span],
+        np.concatenate([np.zeros(0, np.int64), *(np.array(span, np.int64) for span in spans.values())]),
     )
 
 

@@ -32,7 +32,7 @@ Only pedestrians are evaluated. First, predictions are matched with all boxes of
 IoU of 0.5 or more and with the greatest sum of IoU. Predictions that are matched with a distractor (a person on a
 vehicle, a static person, a reflection, ...) are taken out, so they count neither for nor against the tracker. Then
 boxes of the truth are taken out that are of another class or marked with 0. MOT15 has no classes: only boxes marked
-with 0 are taken out. DanceTrack follows MOT17's rule.
+with 0 are taken out. DanceTrack and SportsMOT follow MOT17's rule.
 
 This follows trackeval 1.3.0 (datasets/mot_challenge_2d_box.py). There is no known difference in what is taken out.
 """
@@ -59,8 +59,9 @@ from ..tables import (
     schema,
     table_kinds,
 )
+from .benchmarks import BENCHMARKS, Benchmark
 from .motchallenge_lines import CLASSES, MOST_FRAMES, Kind, Rows, read_rows, tracker_kind, truth_kind
-from .sequence_files import BENCHMARKS, File, copies_meant, file_of, flat_files, folder_below, holds_files, of_sequences
+from .sequence_files import File, copies_meant, file_of, flat_files, folder_below, holds_files, of_sequences
 
 if TYPE_CHECKING:
     pass
@@ -88,29 +89,39 @@ def read_folders(
     from concurrent.futures import ThreadPoolExecutor  # what else is there does without
 
     with reading.readable(truth_dir):
-        truth_files = _truth_files(truth_dir)
-        lengths = _lengths(truth_dir, truth_files) if lengths is None else lengths
-    names = [file.sequence for file in truth_files]
+        files = truth_files(truth_dir)
+        lengths = lengths_of(truth_dir, files) if lengths is None else lengths
+    names = [file.sequence for file in files]
     if tracker_dir is None:
         tracker_files = [File(name, name, bytes) for name in names]  # bytes() is empty, as a tracker's file may be
     else:
         with reading.readable(tracker_dir):
             tracker_files = _tracker_files(tracker_dir, names, truth_dir)
-    kinds = [truth_kind(has_classes)] * len(truth_files) + [tracker_kind(has_classes)] * len(tracker_files)
+    kinds = [truth_kind(has_classes)] * len(files) + [tracker_kind(has_classes)] * len(tracker_files)
     with ThreadPoolExecutor(2) as threads:  # pyarrow parses without holding the interpreter
         waiting = [
             threads.submit(_read, file, kind, lengths.get(file.sequence))
-            for file, kind in zip(truth_files + tracker_files, kinds, strict=True)
+            for file, kind in zip(files + tracker_files, kinds, strict=True)
         ]
         for future in work.progress(waiting, "reading", "file"):
             future.exception()  # waits; problems are gathered below, over all files
     problems = [problem for future in waiting for problem in getattr(future.exception(), "problems", [])]
     check_none(problems)
     rows = [future.result() for future in waiting]
-    frames = _frames(truth_files, lengths, rows, truth_dir)
-    truth = _table(rows[: len(truth_files)])
-    predictions = _table(rows[len(truth_files) :])
+    frames = _frames(files, lengths, rows, truth_dir)
+    truth = _table(rows[: len(files)])
+    predictions = _table(rows[len(files) :])
     return SideColumns(truth, frames), SideColumns(predictions), names
+
+
+def tracker_rows(files: Sequence[File]) -> SideColumns:
+    """The rows of a tracker's files without classes; raises InputError with all that is wrong with them."""
+    from .box_tables import Problems, read_each  # which need pandas; the command does without
+
+    problems = Problems()
+    rows = read_each(files, partial(_read, kind=tracker_kind(has_classes=False), length=None), problems)
+    problems.check()
+    return named(SideColumns(_table(rows)), [file.sequence for file in files])
 
 
 def _read(file: File, kind: Kind, length: int | None) -> Rows:
@@ -133,7 +144,7 @@ def _has_nested(folder: Path) -> bool:
 
 def sequences_of_truth(folder: Path) -> list[str]:
     """The names of the sequences of a folder of truth."""
-    return [file.sequence for file in _truth_files(folder)]
+    return [file.sequence for file in truth_files(folder)]
 
 
 def _nested_files(folder: Path) -> dict[str, Path]:
@@ -147,7 +158,7 @@ def _nested_files(folder: Path) -> dict[str, Path]:
     }
 
 
-def _truth_files(folder: Path) -> list[File]:
+def truth_files(folder: Path) -> list[File]:
     """The sequences of a folder of truth, in the order of their names."""
     nested = _nested_files(folder)
     if not nested:
@@ -166,7 +177,7 @@ def _flat_files(folder: Path, wanted: str) -> list[File]:
     return flat_files(folder, ".txt", wanted, hint, nested=("gt", "gt.txt"))
 
 
-def _lengths(truth_dir: Path, files: Sequence[File]) -> dict[str, int]:
+def lengths_of(truth_dir: Path, files: Sequence[File]) -> dict[str, int]:
     """The number of frames of the sequences that have a seqinfo.ini."""
     lengths, problems = {}, []
     for file in files:
@@ -253,7 +264,7 @@ def read_motchallenge(
         s3://bucket/truth, of which only files of text are fetched. Without a `tracker_dir`, None, there are no
         predictions.
     benchmark
-        "MOT15", "MOT16", "MOT17", "MOT20" or "DanceTrack": whether there are classes, and which distract.
+        "MOT15", "MOT16", "MOT17", "MOT20", "DanceTrack" or "SportsMOT": whether there are classes, and which distract.
     preprocess
         Whether to take out what is not evaluated: predictions that are matched with a distractor, and truth that is of
         another class than pedestrians or marked with 0. Otherwise all rows of the truth are there, with `considered`
@@ -312,15 +323,17 @@ def _meant(copies: Sequence[Copy]) -> list[Copy]:
 
 def _numbered(copies: Sequence[Copy], benchmark: str, preprocess: bool) -> Numbered:
     """What `read_numbered` returns, of the truth's folder and the tracker's if there is one."""
-    if benchmark not in BENCHMARKS:
-        raise ValueError(f"benchmark is {benchmark!r}; one of {', '.join(BENCHMARKS)} is needed")
+    known = {name: rules for name, rules in BENCHMARKS.items() if rules.files == "motchallenge"}
+    if benchmark not in known:
+        raise ValueError(f"benchmark is {benchmark!r}; one of {', '.join(known)} is needed")
+    rules = known[benchmark]
     paths = [copy.path for copy in copies]
-    truth, predictions, names = read_folders(paths[0], [*paths, None][1], has_classes=benchmark != "MOT15")
+    truth, predictions, names = read_folders(paths[0], [*paths, None][1], has_classes=bool(rules.classes))
     n_rows = len(truth.objects), len(predictions.objects)
     provenance.name_source(truth.objects, copies[0].name)
     provenance.name_source(predictions.objects, [*(copy.name for copy in copies), "predictions"][1])
     if preprocess:
-        truth, predictions = _preprocessed(truth, predictions, benchmark)
+        truth, predictions = _preprocessed(truth, predictions, rules)
     return truth, predictions, names, n_rows
 
 
@@ -338,14 +351,14 @@ def named(side: SideColumns, names: list[str]) -> SideColumns:
     return SideColumns(named(side.objects), None if side.frames is None else named(side.frames))
 
 
-def _preprocessed(truth: SideColumns, predictions: SideColumns, benchmark: str) -> tuple[SideColumns, SideColumns]:
-    """Takes out what `benchmark` does not evaluate, and the columns `considered` and `class_id` of the truth."""
+def _preprocessed(truth: SideColumns, predictions: SideColumns, rules: Benchmark) -> tuple[SideColumns, SideColumns]:
+    """Takes out what the benchmark does not evaluate, and the columns `considered` and `class_id` of the truth."""
     objects = truth.objects
     kept = objects["considered"]
-    if benchmark != "MOT15":
+    if rules.classes:
         class_id = objects["class_id"]
-        kept = kept & (class_id == CLASSES["pedestrian"])
-        distracts = np.isin(class_id, [CLASSES[name] for name in BENCHMARKS[benchmark]])
+        kept = kept & np.isin(class_id, [CLASSES[name] for name in rules.classes])
+        distracts = np.isin(class_id, [CLASSES[name] for name in rules.distractors])
         predictions = predictions._replace(objects=_without_distracted(truth, predictions, distracts))
     columns = [column for column in objects if column not in ("considered", "class_id")]
     return truth._replace(objects=objects.select(columns).filter(kept)), predictions

@@ -81,11 +81,14 @@ def read_mots(
         state = provenance.copy_state(copy._replace(path=folder), provenance.FLAT_TEXT_FILES)
         files = listed_files(folder, ".txt", "MOTS has a .txt for each sequence", below=True)
         files = [file._replace(sequence=_sequence(file)) for file in files]
-        read = read_files(files, FORM)
-        objects = _objects(files, read)
-        annotations = checked(objects, None, copy.name)
+        annotations = mots_tracks(files, copy.name)
     provenance.note_source(annotations.objects, copy.name, state)
     return table_kinds.as_kind(annotations, kind)
+
+
+def mots_tracks(files: Sequence[File], name: str) -> Annotations:
+    """The objects of these files, which messages call `name` together; raises InputError with what is wrong."""
+    return checked(_objects(files, read_files(files, FORM)), None, name)
 
 
 def _sequence(file: File) -> str:

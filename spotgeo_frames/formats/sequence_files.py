@@ -1,8 +1,6 @@
-"""Folders, or archives, that hold one file for each sequence, called by its name; and the benchmarks that have such.
+"""Folders, or archives, that hold one file for each sequence, called by its name.
 
 A folder one level above is taken for the one in it that holds the sequences, as trackers/NAME for trackers/NAME/data.
-
-This module imports little, because the help of the command line lists the benchmarks.
 """
 
 import os
@@ -13,18 +11,6 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from ..support import Copy, InputError, check_none, is_text, reading
-
-DISTRACTORS = ["person_on_vehicle", "static_person", "distractor", "reflection"]
-BENCHMARKS = {
-    "MOT15": [],
-    "MOT16": DISTRACTORS,
-    "MOT17": DISTRACTORS,
-    "MOT20": [*DISTRACTORS, "non_mot_vehicle"],
-    "DanceTrack": DISTRACTORS,
-}
-
-# The benchmark whose folders hold poses, and are then evaluated by their boxes.
-BOXES_OF_POSES = "PoseTrack21"
 
 
 class File(NamedTuple):

@@ -63,6 +63,7 @@ UAVDT_CATEGORIES = ("", "car", "truck", "bus")
 N_IMAGE, N_VIDEO, N_UAVDT = 8, 10, 9
 NEEDED = "left, top, width, height, score, category, truncation, occlusion are needed, in videos after frame, target id"
 LINES = Form(",", (N_IMAGE, N_VIDEO), None, NEEDED)
+VIDEO_LINES = LINES._replace(counts=(N_VIDEO,))
 UAVDT_LINES = Form(
     ",",
     (N_UAVDT,),
@@ -137,6 +138,11 @@ def read_visdrone(
     return table_kinds.as_kind(annotations, kind)
 
 
+def visdrone_tracks(files: Sequence[File], name: str, is_truth: bool) -> Annotations:
+    """The objects of label files of videos, which messages call `name` together; no frames."""
+    return _visdrone(files, read_files(files, VIDEO_LINES), is_truth, name, is_video=True)
+
+
 def _joined(files: Sequence[File], read: Sequence[Lines]) -> tuple[np.ndarray, np.ndarray]:
     """The fields of all lines (N, fields), and the position of the file of each (N,)."""
     parts = [lines.values for lines in read if len(lines.values)]
@@ -186,10 +192,12 @@ class _Checks:
         self.wrong(twice & named, identity, "target {:g} is in this frame already")
 
 
-def _visdrone(files: Sequence[File], read: Sequence[Lines], is_truth: bool | None, name: str) -> Annotations:
-    """The tables of VisDrone's lines."""
+def _visdrone(
+    files: Sequence[File], read: Sequence[Lines], is_truth: bool | None, name: str, is_video: bool = False
+) -> Annotations:
+    """The tables of VisDrone's lines, which are of videos where any says so or `is_video` does."""
     values, sequence = _joined(files, read)
-    is_video = values.shape[1] == N_VIDEO
+    is_video = is_video or values.shape[1] == N_VIDEO
     keys, boxes = values[:, :2], values[:, -N_IMAGE : -N_IMAGE + 4]
     mark, category, states = values[:, -4], values[:, -3], values[:, -2:]
     is_truth = bool((states != -1).any()) if is_truth is None else is_truth
@@ -283,8 +291,7 @@ def read_uavdt(
         folder = label_folder(copy.path, ".txt")
         state = provenance.copy_state(copy._replace(path=folder), provenance.FLAT_TEXT_FILES)
         files = _uavdt_files(folder, sequence)
-        read = read_files(files, UAVDT_LINES)
-        annotations = _uavdt(files, read, copy.name)
+        annotations = uavdt_tracks(files, copy.name)
     provenance.note_source(annotations.objects, copy.name, state)
     return table_kinds.as_kind(annotations, kind)
 
@@ -305,12 +312,28 @@ def _uavdt_files(path: Path, sequence: str | None) -> list[File]:
     return [*kept.values()]
 
 
+def uavdt_files(path: Path) -> tuple[list[File], list[str]]:
+    """The files of all videos of a folder of truth, and the names of the videos."""
+    files = _uavdt_files(path, None)
+    return files, [*dict.fromkeys(_video_and_part(file)[0] for file in files)]
+
+
+def uavdt_tracks(files: Sequence[File], name: str) -> Annotations:
+    """The objects of label files of truth, which messages call `name` together; no frames."""
+    return _uavdt(files, read_files(files, UAVDT_LINES), name)
+
+
+def _video_and_part(file: File) -> tuple[str, str]:
+    """The name of a file's video, and what else its own name says: _whole, _ignore or nothing."""
+    match = UAVDT_NAME.fullmatch(file.sequence)
+    return (match["sequence"], match["part"]) if match else ("", "")
+
+
 def _uavdt(files: Sequence[File], read: Sequence[Lines], name: str) -> Annotations:
     """The table of UAVDT's lines."""
     values, file = _joined(files, read)
     values = values if len(values) else np.zeros((0, N_UAVDT))
-    matches = [UAVDT_NAME.fullmatch(one.sequence) for one in files]
-    told = [(match["sequence"], match["part"]) if match else ("", "") for match in matches]
+    told = [_video_and_part(one) for one in files]
     names = sorted({sequence for sequence, _ in told})
     sequence = np.array([names.index(one) for one, _ in told], np.int64)[file]
     part = np.array([part for _, part in told])[file]

@@ -224,10 +224,20 @@ def drop_empty_joints(aligned: Aligned) -> Aligned:
 
 def sequence_attributes(aligned: Aligned, sequences: Any) -> dict[str, Any]:
     """The attributes of each of these sequences, by name; null where the truth's table of sequences lacks one."""
-    if aligned.sequences is None:
+    return _attributes_of(aligned.sequences, "sequence", sequences)
+
+
+def category_attributes(aligned: Aligned, categories: Any) -> dict[str, Any]:
+    """The attributes of each of these categories, by name; null where the truth's table of categories lacks one."""
+    return _attributes_of(aligned.categories, "category", categories)
+
+
+def _attributes_of(table: Columns | None, key: str, wanted: Any) -> dict[str, Any]:
+    """The columns of a table but for its key, with a value for each wanted key; none without a table."""
+    if table is None or len(table.columns) == 1:
         return {}
-    (listed, known), _ = arrays.ordinals([sequences, aligned.sequences["sequence"]])
-    return _attributes(aligned.sequences, ["sequence"], known, listed)
+    (keys, known), _ = arrays.ordinals([wanted, table[key]])
+    return _attributes(table, [key], known, keys)
 
 
 def _list_frames(tables: Sequence[Columns], keys: Sequence[np.ndarray]) -> tuple[Columns, np.ndarray]:

@@ -33,7 +33,8 @@ class Annotations(NamedTuple):
     categories
         A DataFrame with one row for each category: `category`, and any attributes. Protocols of average precision ask
         for some: `frequency` (LVIS: r, c or f), `parent` (Open Images: the category that it is a kind of), and
-        `threshold` (the least similarity of a match). None, the default, means that there are no attributes.
+        `threshold` (the least similarity of a match). `track(by="category")` evaluates each category that is listed,
+        also without objects. None, the default, means that there are no attributes.
 
     Making Annotations checks nothing; the functions that take them raise an InputError if a table is wrong.
 

@@ -60,6 +60,9 @@ TP, FN, FP, EMPTY = range(len(OUTCOMES))
 # The prefixes of the columns that a match table carries from each table.
 PREFIXES = {"truth": "truth_", "predictions": "predicted_", "frames": "frame_", "sequences": "sequence_"}
 
+# That of the attributes of categories, in tables with a row a category.
+CATEGORY_PREFIX = "category_"
+
 # Those of the truth and of the predictions.
 SIDE_PREFIXES = PREFIXES["truth"], PREFIXES["predictions"]
 

@@ -207,12 +207,14 @@ def by_sequence(aligned: Aligned) -> Sequences:
 def by_class(aligned: Aligned) -> Sequences:
     """Every class of every sequence, by sequence, then class; both sides must have categories.
 
-    The classes are those that occur on either side in any sequence.
+    The classes are those that occur on either side in any sequence, and those that the truth's table of them lists.
     """
     whole = by_sequence(aligned)
     sides = aligned.truth, aligned.predictions
     category, first = arrays.grouped(np.concatenate([side.category for side in sides if side.category is not None]))
     names = array_of(layout.joined_categories([side.table["category"] for side in sides])).take(first)
+    if aligned.categories is not None:
+        names, category = _with_listed(names, category, aligned.categories["category"])
     sequence, of_class = np.divmod(np.arange(len(whole.labels) * len(names)), max(len(names), 1))
     labels = whole.labels.take(sequence).assign({"category": names.take(of_class)})
 
@@ -228,6 +230,14 @@ def by_class(aligned: Aligned) -> Sequences:
     frames = aligned.frames.select(schema.FRAME_KEY).take(original)
     laid = aligned._replace(frames=frames, truth=truth, predictions=predictions)
     return Sequences(laid, labels, whole.n_frames[sequence], frame_sequence)
+
+
+def _with_listed(names: Any, category: np.ndarray, listed: Any) -> tuple[Any, np.ndarray]:
+    """The names of classes with those that a table lists, and the position of each row's class among them."""
+    every = layout.joined_categories([names, listed])
+    [codes], _ = arrays.ordinals([every])
+    position, first = arrays.grouped(codes)
+    return array_of(every).take(first), position[: len(names)][category]
 
 
 def rows_in(aligned: Aligned, laid: Aligned) -> tuple[np.ndarray, np.ndarray]:

@@ -132,7 +132,7 @@ def sums_of_poses(table: pd.DataFrame, columns: Mapping[str, Any]) -> Sums:
 
 
 def columns_by(table: pd.DataFrame, by: By | None, metrics: MetricSet) -> dict[str, Any]:
-    """The columns of `by`, which are conditions or attributes of sequences.
+    """The columns of `by`, which are conditions, or attributes of sequences or of categories.
 
     Raises InputError where there is no such column, or where conditions are left out: their slices share predictions,
     so they do not add up.
@@ -151,9 +151,10 @@ def columns_by(table: pd.DataFrame, by: By | None, metrics: MetricSet) -> dict[s
 
 
 def _attributes(table: pd.DataFrame) -> list[str]:
-    """The columns of the table `sums` that rows may be grouped by: its key, conditions, and attributes of sequences."""
-    of_sequences = [name for name in map(str, table) if name.startswith(schema.PREFIXES["sequences"])]
-    return [*(name for name in KEYS if name in table), *slice_columns(table), *of_sequences]
+    """The columns of the table `sums` that rows may be grouped by: its key, conditions, and other attributes."""
+    prefixes = schema.PREFIXES["sequences"], schema.CATEGORY_PREFIX
+    others = [name for name in map(str, table) if name.startswith(prefixes)]
+    return [*(name for name in KEYS if name in table), *slice_columns(table), *others]
 
 
 def slice_columns(table: pd.DataFrame) -> list[str]:

@@ -79,12 +79,15 @@ def sums_table(aligned: Aligned, labels: Columns, values: NamedSums) -> pd.DataF
     """The table `sums` of these sums (rows,) or (rows, alphas).
 
     `labels` have the key of each row, `sequence` and perhaps `joint` or `category`, sorted by sequence, to which the
-    attributes of the sequences are added.
+    attributes of the sequences and the categories are added.
     """
     import pandas as pd
 
     attributes = alignment.sequence_attributes(aligned, labels["sequence"])
     key = labels.assign({f"{schema.PREFIXES['sequences']}{name}": rows for name, rows in attributes.items()})
+    if "category" in labels:
+        attributes = alignment.category_attributes(aligned, labels["category"])
+        key = key.assign({f"{schema.CATEGORY_PREFIX}{name}": rows for name, rows in attributes.items()})
     matrix = np.column_stack([np.asarray(rows, np.float64) for rows in values.values()])
     return pd.concat([dataframe_of(key), pd.DataFrame(matrix, columns=sums_columns(values), copy=False)], axis=1)
 

@@ -8,7 +8,8 @@ sequences means two objects. Known differences from the official evaluator
       metres, for MOT15-3D.
     - If both sides have a column `category`, only objects of equal categories are similar, and all classes are
       evaluated together. trackeval evaluates one class at a time, as `by="category"` does.
-    - The classes are those that occur on either side, so none of those that are averaged is empty.
+    - The classes are those that occur on either side, and those that the truth's table of categories lists. trackeval
+      averages all classes of a benchmark; `read_benchmark` lists them.
     - Identities may be strings or negative integers. trackeval takes negative ones for positions from the end.
 
 Metrics iterate over the similar pairs several times, chunk by chunk.
@@ -240,10 +241,11 @@ def track(
         `summarize`, `intervals`, `compare` and `leaderboard` add them up.
 
     With `by="category"`, all tables have a column `category`. summary, curve and sums have a row a sequence and class,
-    for every class that occurs on either side in any sequence; in a sequence without the class, metrics have their fill
-    values. In summary and curve, the row of each class over all sequences follows (`sequence` null), and then two rows
-    of all classes, whose `category` is null, too. Their column `average`, null in all other rows, says how the classes
-    are combined:
+    for every class that occurs on either side in any sequence, or that the truth's `categories` list; `sums` has their
+    attributes (`category_<column>`), by which `summarize` groups classes. In a sequence without the class, metrics have
+    their fill values. In summary and curve, the row of each class over all sequences follows (`sequence` null), and
+    then two rows of all classes, whose `category` is null, too. Their column `average`, null in all other rows, says
+    how the classes are combined:
 
     - "class": metrics are the mean of those of the classes (trackeval's `combine_classes_class_averaged`); counts are
       added;

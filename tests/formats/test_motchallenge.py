@@ -20,8 +20,8 @@ from helpers import official
 from helpers.problems import Place, refused, warned
 from helpers.reference import PROJECT
 from spotgeo_frames.formats import motchallenge, motchallenge_lines
+from spotgeo_frames.formats.benchmarks import BENCHMARKS
 from spotgeo_frames.formats.motchallenge_lines import CLASSES
-from spotgeo_frames.formats.sequence_files import BENCHMARKS
 from spotgeo_frames.support import reading
 
 TRUTH = "1,1,10,10,20,40,1,1,0.5\n2,1,12,10,20,40,1,1,1\n"
@@ -398,7 +398,7 @@ def official_numbers(root: Path, benchmark: str, lengths: dict[str, int]) -> dic
 
 
 @pytest.mark.filterwarnings("ignore:boxes of zero")
-@pytest.mark.parametrize("benchmark", BENCHMARKS)
+@pytest.mark.parametrize("benchmark", [name for name, of in BENCHMARKS.items() if of.files == "motchallenge"])
 @pytest.mark.parametrize("seed", range(6))
 def test_files_are_evaluated_as_trackeval_does(tmp_path: Path, benchmark: str, seed: int) -> None:
     lengths = random_folders(np.random.default_rng(seed), tmp_path, benchmark)

@@ -5,6 +5,7 @@ Fragments, which trackeval does not know, are counted as the PoseTrack21 kit def
 
 import contextlib
 import io
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -107,28 +108,50 @@ def evaluate(truth: pd.DataFrame, predictions: pd.DataFrame, similarities: Any, 
 
 
 def evaluate_classes(
-    truth: pd.DataFrame, predictions: pd.DataFrame, similarities: Any, frames: pd.DataFrame
+    truth: pd.DataFrame,
+    predictions: pd.DataFrame,
+    similarities: Any,
+    frames: pd.DataFrame,
+    classes: Sequence[Any] | None = None,
 ) -> dict[Any, Any]:
     """The same by (sequence, class, None), with None for all sequences; then by (None, None, "class" or "detection").
 
-    Classes are evaluated and combined as `eval.py` does it, with its defaults.
+    Classes are evaluated and combined as `eval.py` does it, with its defaults; by default those that occur.
     """
-    wanted, of_classes = {}, {}
-    for name in sorted({*truth["category"], *predictions["category"]}):
+    loaded = {}
+    for name in sorted({*truth["category"], *predictions["category"]}) if classes is None else classes:
         sides = (side[side["category"] == name] for side in (truth, predictions))
-        found = _found(_loaded(*sides, similarities, frames))
+        loaded[name] = _loaded(*sides, similarities, frames)
+    return numbers_of_classes(loaded)
+
+
+def numbers_of_classes(loaded: dict[Any, dict[Any, dict[str, Any]]]) -> dict[Any, Any]:
+    """The same of the sequences of each class, as trackeval's datasets load them."""
+    wanted, of_classes = {}, {}
+    for name, sequences in loaded.items():
+        found = _found(sequences)
         of_classes[name] = found.pop(None)
         wanted |= {(sequence, name, None): fields(each) for sequence, each in found.items()}
     wanted |= {(None, name, None): fields(each) for name, each in of_classes.items()}
     for average, how in {"class": "class", "detection": "det"}.items():
-        combined = {
-            name: getattr(metric, f"combine_classes_{how}_averaged")(
-                {of: each[name] for of, each in of_classes.items()}
-            )
-            for name, metric in METRICS.items()
-        }
-        wanted[None, None, average] = fields(combined)
+        wanted[None, None, average] = fields(averaged(of_classes, how))
     return wanted
+
+
+def numbers_of_parents(loaded: dict[Any, dict[Any, dict[str, Any]]], parents: dict[str, list[str]]) -> dict[str, Any]:
+    """The same of classes of classes, over all sequences together."""
+    of_classes = {name: _found(sequences)[None] for name, sequences in loaded.items()}
+    return {
+        parent: fields(averaged({name: of_classes[name] for name in names}, "det")) for parent, names in parents.items()
+    }
+
+
+def averaged(of_classes: dict[Any, dict[str, Any]], how: str) -> dict[str, Any]:
+    """What trackeval makes of what it found for several classes, averaged over classes ("class") or detections."""
+    return {
+        name: getattr(metric, f"combine_classes_{how}_averaged")({of: each[name] for of, each in of_classes.items()})
+        for name, metric in METRICS.items()
+    }
 
 
 def numbers(loaded: dict[Any, dict[str, Any]]) -> dict[Any, Any]:

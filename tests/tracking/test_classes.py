@@ -297,3 +297,40 @@ def test_costs_of_errors_are_those_of_the_evaluation_by_class() -> None:
     mended = sf.track(truth, truth.assign(x=[0, 0, 0, 500.0]), by="category").summary.iloc[-1]
     assert costs.loc["switch", ["HOTA", "IDF1", "MOTA"]].tolist() == mended[["HOTA", "IDF1", "MOTA"]].tolist()
     assert costs.loc["duplicate", "HOTA_gain"] == 0
+
+
+def test_classes_that_the_table_of_categories_lists_count_though_empty() -> None:
+    """As trackeval evaluates the classes of a benchmark: they have fill values, and count in the mean of classes."""
+    truth, predictions, frames = crowds(7, 2)
+    names = {0: "bus", 1: "car"}
+    truth, predictions = (side.assign(category=side["category"].map(names)) for side in (truth, predictions))
+    listed = pd.DataFrame({"category": ["car", "ant", "tram"], "parent": ["road", "rest", "rail"]})
+    got = sf.track(sf.Annotations(truth, frames, categories=listed), predictions, by="category")
+    plain = sf.track(sf.Annotations(truth, frames), predictions, by="category")
+    combined, whole = (of.summary[of.summary["sequence"].isna()] for of in (got, plain))
+    assert combined["category"].tolist()[:-2] == ["ant", "bus", "car", "tram"]
+    assert combined["HOTA"].iloc[-2] == pytest.approx(whole["HOTA"].iloc[-2] / 2)
+    assert combined["LocA"].iloc[-2] == pytest.approx((whole["LocA"].iloc[-2] + 1) / 2)
+    same = ["HOTA", "MOTA", "IDF1", "TP"]
+    assert combined[same].iloc[-1].tolist() == whole[same].iloc[-1].tolist()
+    assert (
+        combined.set_index("category").loc["car", same].tolist()
+        == whole.set_index("category").loc["car", same].tolist()
+    )
+    pd.testing.assert_frame_equal(got.matches, plain.matches)
+    parents = sf.summarize(got, by="category_parent")
+    assert parents["category_parent"].tolist() == ["rail", "rest", "road"]
+    assert parents["TP"].tolist() == [0, 0, whole.set_index("category").loc["car", "TP"]]  # no parent of buses is known
+    assert sf.intervals(got, by="category")["category"].nunique() == 4
+    # Sums of parts, one of which has no object of the classes.
+    parts = [sf.sums(got)[lambda table, name=name: table["sequence"] == name] for name in frames["sequence"].unique()]
+    pd.testing.assert_frame_equal(
+        sf.combine(parts).set_index("sequence").iloc[-1:], got.summary.set_index("sequence").iloc[-1:]
+    )
+
+
+def test_a_side_without_rows_has_the_classes_of_the_table() -> None:
+    truth, predictions, frames = crowds(7, 2)
+    listed = pd.DataFrame({"category": [0, 1, 5]})
+    nothing = sf.track(sf.Annotations(truth.iloc[:0], frames, categories=listed), predictions.iloc[:0], by="category")
+    assert nothing.summary["category"].dropna().unique().tolist() == [0, 1, 5]
