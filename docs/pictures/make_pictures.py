@@ -1,6 +1,6 @@
 """Makes the pictures of README.md and of the pages: python docs/pictures/make_pictures.py [NAME ...], from anywhere.
 
-All show the samples in `data/`. `report` is a photograph of the page in Chromium, and is left out without it.
+All show the samples in `data/`. Those of reports are photographs of pages in Chromium, and are left out without it.
 `large_data` evaluates points in processes of their own and measures their memory, which takes a minute and needs Linux.
 """
 
@@ -11,6 +11,7 @@ import tempfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -22,7 +23,6 @@ from spotgeo_frames import plots
 
 FOLDER = Path(__file__).parent
 DATA = FOLDER.parents[1] / "data"
-PLACES = 4167  # px from the top of the page to the section that is shown
 
 # What the processes run whose memory is measured; they print it in MiB.
 IN_MEMORY = (
@@ -189,22 +189,90 @@ def peak_memory(code: str, n_truth: int) -> float:
         return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
-def photograph(path: Path) -> None:
-    """The report's page in Chromium, where it shows places and distances."""
+def photograph(name: str, folder: Path) -> None:
+    """The first screen of a report's page in Chromium."""
     browser = shutil.which("chromium")
     if browser is None:
-        print("report: left out, since Chromium is not here")
+        print(f"{name}: left out, since Chromium is not here")
         return
     from PIL import Image
 
-    with tempfile.TemporaryDirectory() as folder:
-        page, whole = Path(folder, "report.html"), Path(folder, "whole.png")
-        sf.report(sample("truth"), {name: sample(name) for name in ("eager", "cautious")}, page)
-        options = ["--headless", "--no-sandbox", "--hide-scrollbars", f"--user-data-dir={folder}/browser"]
-        shot = [f"--screenshot={whole}", "--window-size=1000,7000", "--virtual-time-budget=8000"]
-        subprocess.run([browser, *options, *shot, page.as_uri()], check=True, capture_output=True)
-        Image.open(whole).crop((0, PLACES, 1000, PLACES + 590)).convert("RGB").quantize(64).save(path, optimize=True)
+    page, whole = folder / "report.html", folder / "whole.png"
+    truth, submissions, words = REPORTS[name]()
+    sf.report(truth, submissions, page, **words)
+    options = ["--headless", "--no-sandbox", "--hide-scrollbars", f"--user-data-dir={folder}/browser"]
+    shot = [f"--screenshot={whole}", "--window-size=1280,720", "--virtual-time-budget=8000"]
+    subprocess.run([browser, *options, *shot, page.as_uri()], check=True, capture_output=True)
+    Image.open(whole).convert("RGB").quantize(128).save(FOLDER / f"{name}.png", optimize=True)
 
+
+Reported = tuple[Any, dict[str, Any], dict[str, Any]]
+
+
+def of_points(*names: str) -> Reported:
+    """The sample's detectors."""
+    truth = sf.read_objects(DATA / "sample/truth.parquet", frames=DATA / "sample/frames.parquet")
+    return truth, {name: sample(name) for name in names}, {}
+
+
+def of_five() -> Reported:
+    """The sample's detectors, and the first of them with fewer and fewer of its predictions."""
+    truth, submissions, words = of_points("eager", "cautious")
+    objects, kept = submissions["eager"].objects, np.random.default_rng(0)
+    fewer = {f"eager, {share:.0%}": objects[kept.random(len(objects)) < share] for share in (0.9, 0.6, 0.3)}
+    return truth, submissions | fewer, words
+
+
+def of_boxes() -> Reported:
+    """Two versions of a detector of boxes."""
+    truth = sf.read_objects(DATA / "boxes/truth.parquet", frames=DATA / "boxes/frames.parquet")
+    return truth, {name: sf.read_objects(DATA / f"boxes/{name}.parquet") for name in ("v1", "v2")}, {}
+
+
+def of_poses() -> Reported:
+    """A tracker of poses."""
+    truth, tracker = sf.read_posetrack(DATA / "poses/truth", DATA / "poses/tracker")
+    return truth, {"tracker": tracker}, {"tracks": True}
+
+
+def of_tracks() -> Reported:
+    """A tracker of boxes."""
+    truth, tracker = sf.read_motchallenge(DATA / "tracks/truth", DATA / "tracks/tracker")
+    return truth, {"tracker": tracker}, {"tracks": True}
+
+
+def of_two_trackers() -> Reported:
+    """Two trackers, by how much of an object is visible."""
+    truth = sf.read_objects(DATA / "streets/truth.parquet")
+    truth = truth._replace(sequences=pd.read_parquet(DATA / "streets/sequences.parquet"))
+    trackers = {name: sf.read_objects(DATA / f"streets/{name}.parquet") for name in ("calm", "keen")}
+    return truth, trackers, {"tracks": True, "by": {"truth_h": 4}}
+
+
+def of_sky() -> Reported:
+    """A detector of stars."""
+    truth = sf.read_objects(DATA / "sky/truth.parquet", frames=DATA / "sky/exposures.parquet")
+    return truth, {"detections": sf.read_objects(DATA / "sky/detections.parquet")}, {"tau": 1.5}
+
+
+def of_nothing() -> Reported:
+    """Frames without a truth, and detectors that find nothing there."""
+    truth, submissions, words = of_points("eager", "cautious")
+    none = {name: side._replace(objects=side.objects.iloc[:0]) for name, side in submissions.items()}
+    return truth._replace(objects=truth.objects.iloc[:0]), none, words
+
+
+REPORTS: dict[str, Callable[[], Reported]] = {
+    "report": lambda: of_points("eager", "cautious"),
+    "report_of_one": lambda: of_points("eager"),
+    "report_of_five": of_five,
+    "report_of_boxes": of_boxes,
+    "report_of_poses": of_poses,
+    "report_of_tracks": of_tracks,
+    "report_of_two_trackers": of_two_trackers,
+    "report_of_the_sky": of_sky,
+    "report_of_nothing": of_nothing,
+}
 
 DRAWN: dict[str, Callable[[], Figure]] = {
     "points": points,
@@ -221,13 +289,13 @@ DRAWN: dict[str, Callable[[], Figure]] = {
 
 def main(names: list[str]) -> None:
     warnings.simplefilter("ignore", UserWarning)  # of few sequences
-    for name in names or [*DRAWN, "report"]:
-        path = FOLDER / f"{name}.png"
-        if name == "report":
-            photograph(path)
+    for name in names or [*DRAWN, *REPORTS]:
+        if name in REPORTS:
+            with tempfile.TemporaryDirectory() as folder:
+                photograph(name, Path(folder))
         else:
             # Without the version of matplotlib, so that the same picture is the same file.
-            DRAWN[name]().savefig(path, dpi=80, metadata={"Software": None})
+            DRAWN[name]().savefig(FOLDER / f"{name}.png", dpi=80, metadata={"Software": None})
             plt.close("all")
 
 

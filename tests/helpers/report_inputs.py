@@ -46,6 +46,10 @@ class Page(html.parser.HTMLParser):
         if self.open[-1:] not in (["script"], ["style"]) and data.strip():
             self.text.append(" ".join(data.split()))
 
+    def says(self, text: str) -> bool:
+        """Whether a part of the page's text has this in it."""
+        return any(text in part for part in self.text)
+
     def view(self) -> dict[str, Any]:
         """All tables that the viewer shows."""
         [content] = re.findall(r'<script type="application/octet-stream" id="content">(.*?)</script>', self.raw)

@@ -45,7 +45,8 @@ def test_the_headline_is_that_of_summarize(sample: Path, tmp_path: Path) -> None
         assert all(cell.endswith("%") for cell in differences[share]), "in points, as the text below the table says"
     assert not any(cell.endswith("%") for cell in differences["mse, px²"])
     assert {*page.data["charts"]} == {
-        *("costs", "differences", "recall_map", "measures", "residuals", "by_threshold", "precision_by_recall")
+        *("costs", "differences", "recall_map", "measures", "residuals", "by_threshold", "precision_by_recall"),
+        "slices-1",
     }
 
 
@@ -53,10 +54,27 @@ def test_one_submission_is_called_as_its_file_and_needs_no_dict(sample: Path, tm
     sf.report(sf.read_spotgeo(sample / "truth.json"), sf.read_spotgeo(sample / "eager.json"), tmp_path / "report.html")
     page = Page(tmp_path / "report.html")
     assert "How good is eager?" in page.text
-    assert {*page.data["charts"]} == {"costs", "recall_map", "measures", "residuals"}, "no scores, nothing to compare"
+    made = {"costs", "recall_map", "measures", "residuals", "slices-1"}
+    assert {*page.data["charts"]} == made, "no scores, nothing to compare"
     digest = sha256(sample / "eager.json")
     assert f"eager.json, SHA-256 {digest}" in page.text
     assert {"10 px", "3 px"} <= {*page.text}
+
+
+def test_slices_are_drawn_with_the_intervals_of_intervals(sample: Path, tmp_path: Path) -> None:
+    """Recall by columns of truths, F1 by others; sequences, and more slices than a chart shows, are a table only."""
+    _, submissions = sample_sides(sample)
+    truth = sf.read_objects(sample / "truth.parquet", frames=sample / "frames.parquet")
+    by: list[Any] = ["frame", {"truth_brightness": 4}, {"truth_x": 60}]
+    sf.report(truth, submissions, tmp_path / "report.html", by=by)
+    page = Page(tmp_path / "report.html")
+    charts = {name: chart for name, chart in page.data["charts"].items() if name.startswith("slices-")}
+    assert [*charts] == ["slices-1", "slices-2", "slices-3"]
+    for name, column, metric in (("slices-2", "frame", "f1"), ("slices-3", {"truth_brightness": 4}, "recall")):
+        expected = [sf.intervals(sf.match(truth, submissions[of]), column, [metric]) for of in ("eager", "cautious")]
+        rows = charts[name]["datasets"]["slices"]
+        for bound in ("estimate", "low", "high"):
+            assert [row[bound] for row in rows] == pd.concat(expected)[bound].tolist()
 
 
 def test_slices_are_those_of_summarize(sample: Path, tmp_path: Path) -> None:
@@ -359,10 +377,8 @@ def test_a_report_by_similarity_has_the_metrics_of_its_rule_only(name: str, tmp_
     metrics = ["f1", "precision", "recall", "det_a", "loc_a"]
     assert page.exact() == pytest.approx(board[metrics].T.to_numpy().ravel().tolist(), rel=1e-15)
     [best, *_] = board.to_dict("records")
-    assert page.text[2].startswith(
-        f"{best['name']} is first with an F1 at {measure} {threshold} of {best['f1']:.2%} (95% interval "
-    )
-    assert page.text[3].endswith(f"with matches of {measure} {threshold} or more.")
+    assert page.says(f"{best['name']} is first with an F1 at {measure} {threshold} of {best['f1']:.2%} (95% interval ")
+    assert page.says(f"with matches of {measure} {threshold} or more.")
     assert {measure, threshold} <= {*page.text}, "the footer names the rule"
     for path in tables.glob("*.parquet"):
         table = pd.read_parquet(path)

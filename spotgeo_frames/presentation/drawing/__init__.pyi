@@ -17,6 +17,7 @@ from .plot_parts import axis_label as axis_label
 from .plot_parts import legend_beside as legend_beside
 from .plot_parts import nothing_to_draw as nothing_to_draw
 from .plot_parts import plain as plain
+from .plot_parts import shortened as shortened
 from .point_set_plots import gospa as gospa
 from .protocol_plots import protocols as protocols
 from .result_plots import calibration as calibration

@@ -57,6 +57,20 @@ KINDS = {
     "all": "all kinds together; only the {measure} of the true positives remains",
 }
 
+# The same in a few words, for pictures.
+KINDS_IN_SHORT = {
+    "taken": "seen, but taken",
+    "lost": "never seen",
+    "mislocated": "beside the object",
+    "confused": "of another class",
+    "confused_and_mislocated": "of another class, beside",
+    "duplicate": "seen twice",
+    "background": "alarms on background",
+    "no_truth_in_frame": "alarms in empty frames",
+    "switch": "identities switched",
+    "gap": "gaps in tracks",
+}
+
 
 class Reading(NamedTuple):
     """A column of a metric: the metric, and the suffix, a key of SUFFIXES."""

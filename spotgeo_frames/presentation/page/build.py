@@ -207,13 +207,14 @@ def _evaluation_and_page(
     """Evaluates; returns the evaluation, the sections of the report, and its page."""
     from .html.document import page, vega_script  # imported here, because these need the extra and are slow to import
     from .sections import sections_of
-    from .sections.headline import heading, lead
+    from .sections.first_screen import first_screen
+    from .sections.headline import heading
 
     with vega_script() as script:  # another process bundles the script meanwhile
         evaluation = evaluate_all()
         sections = sections_of(evaluation)
         footer = [*about, ("official numbers", evaluation.provenance)]
-        content = page(heading(evaluation.names), lead(evaluation), sections, footer, script())
+        content = page(heading(evaluation.names), first_screen(evaluation, sections), sections, footer, script())
         return evaluation, sections, content
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations  # Altair is an extra, so its types cannot be
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlencode
 
 import pandas as pd
 
@@ -100,6 +101,20 @@ class Figures(NamedTuple):
     picks: Sequence[str] = ()
 
 
+class Look(NamedTuple):
+    """A frame worth looking at: its names, the submission that errs there, and what was counted, in words."""
+
+    sequence: str
+    frame: str
+    submission: str
+    tally: str
+
+    @property
+    def address(self) -> str:
+        """The part of an address that shows it in the viewer, as links.js reads it."""
+        return f"#view?{urlencode({name: getattr(self, name) for name in ('sequence', 'frame', 'submission')})}"
+
+
 class Viewer(NamedTuple):
     """The viewer of frames, with its filter and its gallery.
 
@@ -111,12 +126,15 @@ class Viewer(NamedTuple):
         The pictures of frames, by the positions of these.
     short_names
         The names by which charts call the submissions.
+    looks
+        The frames to look at first.
     """
 
     about: Mapping[str, Any]
     content: str
     pictures: Mapping[int, Mapping[str, Any]]
     short_names: Sequence[str]
+    looks: Sequence[Look] = ()
 
 
 Block = Text | Items | Definitions | Numbers | Table | Figure | Figures | Viewer

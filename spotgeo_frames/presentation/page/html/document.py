@@ -102,19 +102,17 @@ def _script(process: "subprocess.Popen[bytes]") -> str:
     return f"(() => {{{code}}})();"
 
 
-def page(
-    heading: str, lead: Sequence[str], sections: Sequence[Section], made_with: Sequence[tuple[str, str]], vega: str
-) -> str:
+def page(heading: str, first: Any, sections: Sequence[Section], made_with: Sequence[tuple[str, str]], vega: str) -> str:
     """Renders the HTML of the page.
 
-    `lead` are the sentences below the heading, `made_with` are the labels and values of the footer, and `vega` is the
-    script that draws charts.
+    `heading` is its title, `first` the FirstScreen of sections/first_screen.py, `made_with` are the labels and values
+    of the footer, and `vega` is the script that draws charts.
     """
     script = scripts.script_of([*scripts.VIEWER, *MODULES])
     [viewer] = [block for block in _all_blocks(sections) if isinstance(block, Viewer)]
     return _template().render(
         heading=heading,
-        lead=lead,
+        first=first,
         sections=sections,
         rows_shown=ROWS_SHOWN,
         made_with=made_with,
@@ -171,6 +169,7 @@ def _embedded(sections: Sequence[Section], viewer: Viewer) -> dict[str, Any]:
         "short_names": viewer.short_names,
         "view": viewer.about,
         "pictures": [*viewer.pictures.items()],
+        "looks": [look._asdict() for look in viewer.looks],
     }
 
 

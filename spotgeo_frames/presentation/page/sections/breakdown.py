@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ....analysis.certainty import interval_table
 from ....analysis.errors import error_costs, identity_breaks
-from ....scoring import FEW_NOTE, few_marked, registry
+from ....scoring import FEW_NOTE, OF_FEW, few_marked, registry, rests_on_few
 from ....support import bins_as_text, is_binned, label
 from ....tables import schema
 from ...drawing import display, drawn_tables, wording
 from ...drawing.charts import of_tables
-from ..evaluation import Evaluation, matches_of_name, summary_by
+from ..evaluation import CONFIDENCE, Evaluation, matches_of_name, summary_by
 from ..folder import kept, kept_slices
 from ..html.blocks import (
     Block,
@@ -61,6 +62,9 @@ MOST_EVALUATED = 100_000
 
 # The most switches, and the most gaps, that the page lists, of all submissions together.
 MOST_BREAKS = 1_000
+
+# The most slices that a chart shows.
+MOST_DRAWN = 40
 
 # The count of rows of a table that a page has room for.
 MOST_ROWS = 16_000
@@ -161,11 +165,39 @@ def slices(evaluation: Evaluation) -> Section:
         )
         for columns, of_name in evaluation.cuts.items()
     }
-    tables = [
-        slice_table(f"slice-{position}", columns, summary, names)
-        for position, (columns, summary) in enumerate(summaries.items())
-    ]
-    return Section("slices", "Slices", "Slices", [Text(ABOUT_SLICES, "note"), *tables], kept_slices(summaries))
+    blocks: list[Block] = [Text(ABOUT_SLICES, "note")]
+    for position, (columns, summary) in enumerate(summaries.items()):
+        drawn = None if columns == ("sequence",) else _slices_drawn(f"slices-{position}", evaluation, columns)
+        blocks += [] if drawn is None else [drawn]
+        blocks.append(slice_table(f"slice-{position}", columns, summary, names))
+    return Section("slices", "Slices", "Slices", blocks, kept_slices(summaries))
+
+
+def _slices_drawn(name: str, evaluation: Evaluation, columns: tuple[str, ...]) -> Figure | None:
+    """The chart of a metric by slices, with intervals; None where it would have too many, or no number.
+
+    False alarms have no values in columns of truths, so there it is recall, and otherwise F1. Tracks by condition have
+    a chart of HOTA of their own.
+    """
+    cuts = evaluation.cuts[columns]
+    n_slices = len(pd.concat([pd.concat(of, axis=1) for of in cuts.values()]).dropna().drop_duplicates())
+    if columns in evaluation.by_condition or not 1 < n_slices <= MOST_DRAWN:
+        return None
+    of_truths = any(column.startswith(schema.SIDE_PREFIXES[0]) for column in columns)
+    metric = "recall" if of_truths else "f1"
+    found = {
+        of: interval_table(matches_of_name(evaluation, of), cuts[of], [metric], confidence=CONFIDENCE)[0]
+        for of in evaluation.names
+        if of in cuts
+    }
+    rows = drawn_tables.together(found)
+    if rows["estimate"].isna().all():
+        return None
+    names, slices = [*found], drawn_tables.slice_names(rows, columns)
+    drawing = of_tables.estimates_by_slice(rows, names, slices, ", ".join(columns), metric)
+    note = f"hollow: {OF_FEW}" if rests_on_few(rows).any() else ""
+    title = f"{'F1' if metric == 'f1' else 'Recall'} by {' and '.join(columns)}"
+    return Figure(name, f"{title}{',' if note else ''}", drawing, note)
 
 
 def slice_table(name: str, columns: Sequence[str], summary: pd.DataFrame, names: Sequence[str]) -> Table:

@@ -67,7 +67,7 @@ def heading(names: Sequence[str]) -> str:
 
 
 def lead(evaluation: Evaluation) -> list[str]:
-    """The first sentences of the page: which submission is best, how surely, and on how much data."""
+    """The sentences before the numbers: which submission is best, how surely, and on how much data."""
     shown = display.texts(evaluation.summary).to_dict("records")[0]
     data = ", ".join(f"{shown[name]} {registry.METRICS[name].label}" for name in ("n_sequences", "n_frames", "n_truth"))
     sentences = [f"Evaluated on {data}, with {wording.rule_text(evaluation.rule)}."]
@@ -105,7 +105,8 @@ def numbers(evaluation: Evaluation) -> Section:
     table = Numbers(CAPTION, evaluation.names, headline(evaluation), _below(evaluation))
     cautions = [Text(f"Caution: {text}.", "note") for text in evaluation.warnings]
     tables = kept({name: getattr(evaluation, name) for name in ("matches", "summary", "intervals")})
-    blocks: list[Block] = [table, Text(ABOUT, "note"), *_left_out(evaluation), *cautions]
+    told = [Text(text) for text in lead(evaluation)]
+    blocks: list[Block] = [*told, table, Text(ABOUT, "note"), *_left_out(evaluation), *cautions]
     return Section("numbers", "Numbers", "Numbers", blocks, tables)
 
 

@@ -26,7 +26,7 @@ from ...drawing import NoPicture, Size, display, pictures, wording
 from ...drawing.charts import of_places, short_names
 from ...viewer import Frames, View, frames_of, packing, view_of, with_ignored
 from ..evaluation import Evaluation, matches_of_name
-from ..html.blocks import Section, Text, Viewer
+from ..html.blocks import Look, Section, Text, Viewer
 from .breakdown import bins_of
 
 MOST_ROWS = 300_000
@@ -36,6 +36,9 @@ FRAMES_CHOSEN = 50
 
 # The largest size of all encoded pictures of a page together, in bytes; further pictures are left out.
 MOST_BYTES = 12 << 20
+
+# How many frames the first screen shows.
+LOOKS = 3
 
 ABOUT = "Bars and cells of charts, and underlined cells of tables, lead here: a click shows the frames that they count."
 
@@ -226,11 +229,28 @@ def frames(evaluation: Evaluation) -> Section:
     edges = of_places.bin_edges(evaluation.matches, evaluation.names, rule)
     view = view_of(_shown(chosen, evaluation), wording.measure_title(rule), rule.image_tau, chosen.sequences, edges)
     behind = Pictures({}, 0) if evaluation.images is None else chosen_pictures(evaluation.images, chosen)
-    viewer = Viewer(view.about, packing.compressed(view.content), behind.of_frames, short_names(evaluation.names))
+    content, looks = packing.compressed(view.content), looks_of(chosen.rows, evaluation.names[0])
+    viewer = Viewer(view.about, content, behind.of_frames, short_names(evaluation.names), looks)
     texts = [ABOUT, *_notes(chosen, view, behind, has_images=evaluation.images is not None)]
     notes = [Text(text, "note") for text in texts]
     warnings = [] if behind.warning is None else [behind.warning]
     return Section("frames", "Frames", "Frames", [*notes, viewer], warnings=warnings)
+
+
+def looks_of(rows: pd.DataFrame, name: str) -> list[Look]:
+    """The frames in which a submission errs most, of as many sequences as there are."""
+    mine = rows[rows["submission"] == name]
+    outcomes = pd.crosstab([mine["sequence"], mine["frame"]], mine["outcome"])
+    counts = outcomes.reindex(columns=["TP", "FN", "FP"], fill_value=0)
+    errors = (counts["FN"] + counts["FP"]).rename("errors").reset_index()
+    worst = errors[errors["errors"] > 0].sort_values("errors", ascending=False, kind="stable")
+    again = worst.groupby("sequence", observed=True).cumcount().to_numpy()
+    chosen = worst.iloc[np.argsort(again, kind="stable")[:LOOKS]]
+    looks = []
+    for sequence, frame in zip(chosen["sequence"], chosen["frame"], strict=True):
+        found, missed, wrong = counts.loc[(sequence, frame)].tolist()
+        looks.append(Look(str(sequence), str(frame), name, f"{found} found, {missed} missed, {wrong} false"))
+    return looks
 
 
 def _with_gaps(evaluation: Evaluation) -> pd.DataFrame:

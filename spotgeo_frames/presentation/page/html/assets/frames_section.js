@@ -1,5 +1,6 @@
 // The section of frames: the filter, the viewer and the gallery, which follow one another, and their address.
 
+import { thumbnail } from "../../../viewer/assets/draw.js";
 import { make, makeButton } from "../../../viewer/assets/elements.js";
 import { sourceOf } from "../../../viewer/assets/source.js";
 import { counted, tallyText } from "../../../viewer/assets/texts.js";
@@ -7,7 +8,7 @@ import { createViewer } from "../../../viewer/assets/viewer.js";
 import { conditionText, framesOfPassing, completeConditions, passingOf, possibleConditions } from "./filters.js";
 import { makeFilter } from "./filter_form.js";
 import { makeGallery, possibleGallery } from "./gallery.js";
-import { addressOf, shownOf, submissionsNamed } from "./links.js";
+import { addressOf, frameNamed, shownOf, submissionsNamed } from "./links.js";
 import { changesOf } from "./match_rows.js";
 
 /**
@@ -18,8 +19,11 @@ import { changesOf } from "./match_rows.js";
  * @import { Condition, Passing } from "./filters.js"
  * @import { Shown } from "./links.js"
  *
+ * @typedef {{sequence: string, frame: string, submission: string}} Look a frame by its names
+ *
  * @typedef {object} FramesSection
  * @property {(conditions: Condition[]) => boolean} canShow whether the page has all that conditions ask for
+ * @property {(look: Look, canvas: HTMLCanvasElement) => void} draw draws a frame into a small picture
  * @property {(conditions: Condition[]) => Promise<void>} jump filters by conditions, shows the submissions that they name, and scrolls here
  */
 
@@ -60,6 +64,10 @@ export async function makeFramesSection(section, view, pictures) {
   isReady = true;
   return {
     canShow: (conditions) => completeConditions(view, ofRows(conditions)) !== null && submissionsIn(conditions).length > 0,
+    draw(look, canvas) {
+      const frame = frameNamed(source, look.sequence, look.frame);
+      if (frame !== null) thumbnail(canvas, source, frame, submissionsNamed(source, [look.submission]), null);
+    },
     async jump(conditions) {
       const others = ofRows(conditions);
       await filterBy(completeConditions(view, others) ?? others, submissionsIn(conditions), NO_FRAME);

@@ -76,7 +76,7 @@ export function shownOf(source, hash) {
  * @param {string | null} frame
  * @returns {number | null}
  */
-function frameNamed({ about, frames }, sequence, frame) {
+export function frameNamed({ about, frames }, sequence, frame) {
   const position = about.sequences.findIndex(({ name }) => name === sequence);
   if (position < 0) return null;
   const [first, end] = [frames.first[position], frames.first[position + 1]];

@@ -10,7 +10,7 @@ import { setUpTable } from "./tables.js";
  * @import { About } from "../../../viewer/assets/columns.js"
  * @import { Picture } from "../../../viewer/assets/source.js"
  * @import { Spec, VegaView } from "./charts.js"
- * @import { FramesSection } from "./frames_section.js"
+ * @import { FramesSection, Look } from "./frames_section.js"
  * @import { Condition } from "./filters.js"
  * @import { TableData } from "./tables.js"
  *
@@ -22,6 +22,7 @@ import { setUpTable } from "./tables.js";
  * @property {string[]} short_names of the submissions, as charts have them
  * @property {About} view
  * @property {[frame: number, picture: Picture][]} pictures
+ * @property {Look[]} looks the frames of the first screen
  */
 
 const pageData = /** @type {PageData} */ (JSON.parse(textOf("data")));
@@ -33,6 +34,7 @@ async function setUpPage(data) {
   for (const table of document.querySelectorAll("table[data-table]")) {
     if (table instanceof HTMLTableElement) setUpTable(table, data.tables[table.dataset.table ?? ""], data, frames);
   }
+  drawLooks(data, frames);
   const pick = (/** @type {Condition[]} */ conditions) => {
     frames?.jump(conditions.map((condition) => withFullNames(data, condition)));
   };
@@ -48,6 +50,21 @@ async function setUpPage(data) {
   }
   setUpPicks(data, views);
   document.documentElement.dataset.drawn = "yes"; // programs that wait for all charts read this
+}
+
+/**
+ * Draws the frames of the first screen, again where the paper turns dark or light.
+ * @param {PageData} data
+ * @param {FramesSection | null} frames
+ */
+function drawLooks({ looks }, frames) {
+  const draw = () => {
+    for (const canvas of document.querySelectorAll("canvas[data-look]")) {
+      if (canvas instanceof HTMLCanvasElement) frames?.draw(looks[Number(canvas.dataset.look)], canvas);
+    }
+  };
+  draw();
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
 }
 
 /**

@@ -1,0 +1,117 @@
+"""Where the first screen looks: the slices that say most of what makes objects hard to find."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ....analysis.certainty import interval_table
+from ....geometries import Rows
+from ....support import bins_as_text, is_binned, label
+from ....tables import schema, selections
+from ...drawing import display
+from ..evaluation import COMBINED, CONFIDENCE, EVERY_PAGE, Evaluation, Ranked, matches_of_name, rows_of
+
+# The most slices that a picture has room for, and the bins of a column that is cut here.
+MOST_SLICES, BINS = 10, 5
+
+# What the size of truths is called, and columns whose names are no words.
+SIZE = "size, px"
+NAMES = {"frame_n_truth": "truths in a frame", "truth_h": "height, px", "truth_w": "width, px"}
+
+
+class Sliced(NamedTuple):
+    """A metric by slices.
+
+    Attributes
+    ----------
+    metric, column
+        The metric, and the column that is sliced by, in words.
+    slices
+        The slices as text, in their order.
+    intervals
+        For each submission the metric with its interval, a row a slice, with its text in the column `slice`.
+    """
+
+    metric: str
+    column: str
+    slices: list[str]
+    intervals: dict[str, pd.DataFrame]
+
+
+def sliced(evaluation: Evaluation, names: Sequence[str]) -> Sliced | None:
+    """The first of the possible slicings that has as many slices as a picture can show; None if none has.
+
+    The columns that were asked for come first, then a measured attribute of the truths, such as a brightness, then
+    their size, and then how many truths a frame has. Tracks by condition have HOTA, everything else recall.
+    """
+    return next((made for made in _possible(evaluation, names) if 1 < len(made.slices) <= MOST_SLICES), None)
+
+
+def _possible(evaluation: Evaluation, names: Sequence[str]) -> Iterator[Sliced]:
+    """The slicings from which one is chosen."""
+    every = [tuple(columns) for columns in EVERY_PAGE]
+    asked = [columns for columns in evaluation.cuts if columns not in every and len(columns) == 1]
+    for columns in asked:
+        results = evaluation.by_condition.get(columns)
+        if results is not None:
+            yield _made("HOTA", columns[0], {name: _intervals(results[name], [*columns], "HOTA") for name in names})
+    matches = {name: matches_of_name(evaluation, name) for name in names}
+    for columns in asked:
+        if {*names} <= evaluation.cuts[columns].keys():
+            yield _of_recall(columns[0], matches, evaluation.cuts[columns])
+    measure = evaluation.rule.geometry.size
+    if measure is not None:
+        matches = {name: table.assign(**{SIZE: _sides(table, measure)}) for name, table in matches.items()}
+    for column in [*_measured(evaluation)[:1], *([] if measure is None else [SIZE])]:
+        yield _of_recall(column, matches, selections.binned_together(matches, {column: BINS}))
+    each = evaluation.cuts["frame_n_truth",]
+    few = each[names[0]][0].nunique() <= MOST_SLICES
+    yield _of_recall(
+        "frame_n_truth", matches, each if few else selections.binned_together(matches, {"frame_n_truth": BINS})
+    )
+
+
+def _sides(table: pd.DataFrame, measure: Callable[[Rows], np.ndarray]) -> np.ndarray:
+    """The side (px) of a square as large as each truth of a match table; null where there is none."""
+    with np.errstate(invalid="ignore"):
+        return np.sqrt(measure(Rows(table, schema.SIDE_PREFIXES[0])))
+
+
+def _of_recall(column: str, matches: Mapping[str, pd.DataFrame], cuts: Mapping[str, Sequence[pd.Series]]) -> Sliced:
+    """Recall by the slices that a column is cut into."""
+    return _made("recall", column, {name: _intervals(x, [*cuts[name]], "recall") for name, x in matches.items()})
+
+
+def _measured(evaluation: Evaluation) -> list[str]:
+    """The columns of match tables that are measured attributes of truths: neither keys, nor places, nor names."""
+    used = {*schema.OBJECT_KEY, *evaluation.rule.geometry.columns, *schema.BOX, "z", "score"}
+    truth = evaluation.truth.objects
+    return [
+        f"{schema.SIDE_PREFIXES[0]}{name}"
+        for name in truth
+        if name not in used and pd.api.types.is_float_dtype(truth[name].dtype) and truth[name].nunique() > BINS
+    ]
+
+
+def _intervals(x: Ranked, by: Sequence[Any], metric: str) -> pd.DataFrame:
+    """The metric by slices, with intervals and a column `slice` of texts."""
+    rows = rows_of(interval_table(x, [*by], [metric], confidence=CONFIDENCE)[0], COMBINED)
+    column = next(str(name) for name in rows)
+    texts = bins_as_text(rows[[column]])[column].map(label)
+    return rows.assign(slice=texts.map(_in_short) if is_binned(rows[column]) else texts)
+
+
+def _in_short(text: str) -> str:
+    """A bin such as "12.25 to 43.8", with three digits of its edges."""
+    edges = [float(edge) for edge in text.split(" to ")]
+    dash = " to " if min(edges) < 0 else "–"
+    return dash.join(f"{edge:,.0f}" if abs(edge) >= 1000 else f"{edge:.3g}" for edge in edges)
+
+
+def _made(metric: str, column: str, tables: dict[str, pd.DataFrame]) -> Sliced:
+    """The same with the slices of all submissions in their order."""
+    slices = [*dict.fromkeys(name for table in tables.values() for name in table["slice"])]
+    named = NAMES.get(column) or display.words(column.removeprefix(schema.SIDE_PREFIXES[0]))
+    return Sliced(metric, named, slices, tables)

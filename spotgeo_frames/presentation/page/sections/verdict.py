@@ -1,0 +1,268 @@
+"""The sentence with which the page begins: who is better, at what, by how much and how sure.
+
+It is made of the comparison's own numbers. What it says is shown: each difference that it calls one has an adjusted
+p-value below 0.05. What is not shown, it says so; what has no number, why.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ....analysis.certainty import compare, interval_table
+from ...drawing import wording
+from ..evaluation import COMBINED, CONFIDENCE, RESAMPLES, Evaluation, Ranked, matches_of_name, rows_of
+
+# Below this adjusted p-value a difference is called one.
+LEVEL = 0.05
+
+# The two sides of the metric that ranks, with what it means to have more of each.
+OF_MATCHES = {"recall": "finds {} more of the objects", "precision": "is right {} more often"}
+OF_TRACKS = {"DetA": "finds objects better by {} of DetA", "AssA": "keeps identities better by {} of AssA"}
+
+# Parts of a sentence: texts, each with the position of the submission that it names, or None.
+Sentence = list[tuple[str, int | None]]
+
+
+class Evidence(NamedTuple):
+    """What the first screen knows.
+
+    Attributes
+    ----------
+    ranks
+        The metric that ranks the submissions.
+    sides
+        Its two sides, with what it means to have more of each.
+    intervals
+        The headline metrics and both sides of each submission, with intervals, as `intervals` returns them.
+    pairs
+        Their differences between submissions, as `compare` returns them; None with one submission.
+    """
+
+    ranks: str
+    sides: dict[str, str]
+    intervals: pd.DataFrame
+    pairs: pd.DataFrame | None
+
+
+def evidence_of(evaluation: Evaluation) -> Evidence:
+    """What the comparison says of the metric that ranks, and of its two sides."""
+    sides = OF_TRACKS if evaluation.tracks else OF_MATCHES
+    asked: Mapping[str, Ranked] = evaluation.tracked
+    asked = asked or {name: matches_of_name(evaluation, name) for name in evaluation.names}
+    known = rows_of(evaluation.intervals, COMBINED)
+    if not {*sides} <= {*known["metric"]}:
+        tables = [interval_table(x, None, [*sides], confidence=CONFIDENCE)[0] for x in asked.values()]
+        of_sides = [rows_of(table, COMBINED).assign(submission=name) for name, table in zip(asked, tables, strict=True)]
+        known = pd.concat([known, *of_sides], ignore_index=True)
+    pairs = None
+    if evaluation.compared is not None:
+        pairs = rows_of(evaluation.compared.pairs, COMBINED)
+        if len(evaluation.names) == 2 and not {*sides} <= {*pairs["metric"]}:
+            with warnings.catch_warnings(action="ignore"):  # those of few sequences, as the comparison has them
+                compared = compare(asked, [*sides], resamples=RESAMPLES, confidence=CONFIDENCE)
+            pairs = pd.concat([pairs, _turned(rows_of(compared.pairs, COMBINED), evaluation.names)], ignore_index=True)
+    return Evidence(evaluation.headline[0], sides, known, pairs)
+
+
+def _turned(pairs: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """The differences of two submissions as the first of these names minus the second."""
+    turned = pairs["a"] != names[0]
+    flipped = pairs.assign(a=names[0], b=names[1])
+    for column, other in (("estimate", "estimate"), ("low", "high"), ("high", "low")):
+        flipped[column] = pairs[column].where(~turned, -pairs[other])
+    return flipped
+
+
+class Difference(NamedTuple):
+    """The difference between the first submission and another in a metric, in shares of 1; null is NaN."""
+
+    estimate: float
+    low: float
+    high: float
+    p_adjusted: float
+    reason: str
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether it is called a difference."""
+        return self.p_adjusted < LEVEL
+
+    @property
+    def of_better(self) -> Difference:
+        """The same, of the submission that has more minus the one that has less."""
+        return self if not self.estimate < 0 else self._replace(estimate=-self.estimate, low=-self.high, high=-self.low)
+
+    @property
+    def points(self) -> str:
+        """How large it is, such as "4.3 points"; whole points from ten on."""
+        size = 100 * abs(self.estimate)
+        shown = f"{size:.0f}" if size >= 9.95 else f"{size:.1f}"
+        return f"{shown} point{'' if shown == '1.0' else 's'}"
+
+    @property
+    def range(self) -> str:
+        """The difference with its interval, such as "+0.7 points, −4.6 to +7.1", or with the reason why it has none."""
+        if np.isnan(self.estimate):
+            return f"no difference: {self.reason}"
+        if np.isnan(self.low) or np.isnan(self.high):
+            return f"{_signed(self.estimate)} points, no interval: {self.reason}"
+        shown = f"{_signed(self.estimate)} points, {_signed(self.low)} to {_signed(self.high)}"
+        alone = self.low > 0 or self.high < 0  # what one comparison shows, several by chance
+        return f"{shown}; adjusted p-value {self.p_adjusted:.2g}" if alone and not self.is_sure else shown
+
+
+def _signed(share: float) -> str:
+    """A difference of shares in percentage points, with its sign."""
+    return f"{100 * share:+.1f}".replace("-", "−")
+
+
+def difference(evidence: Evidence, metric: str, first: str, second: str) -> Difference:
+    """What is known of the difference of two submissions in a metric."""
+    assert evidence.pairs is not None
+    pairs = evidence.pairs
+    rows = pairs[(pairs["metric"] == metric) & (pairs["a"] == first) & (pairs["b"] == second)]
+    if not len(rows):
+        return Difference(np.nan, np.nan, np.nan, np.nan, "it is not known for both")
+    row = rows.iloc[0]
+    reason = "" if pd.isna(row["reason"]) else str(row["reason"])
+    return Difference(row["estimate"], row["low"], row["high"], row["p_adjusted"], reason)
+
+
+def sentence(evaluation: Evaluation, evidence: Evidence) -> Sentence:
+    """What a person would say of the submissions, in one sentence."""
+    if not evaluation.summary["n_truth"].any():
+        return _of_nothing(evaluation)
+    if len(evaluation.names) == 1:
+        return _of_one(evaluation, evidence)
+    if len(evaluation.names) == 2:
+        return _of_two(evaluation, evidence)
+    return _of_several(evaluation, evidence)
+
+
+def _of_one(evaluation: Evaluation, evidence: Evidence) -> Sentence:
+    """How good the only submission is."""
+    name = evaluation.names[0]
+    texts = shares(evidence, name)
+    n_truth, n_predicted = (int(evaluation.summary[column].iloc[0]) for column in ("n_truth", "n_predicted"))
+    if not n_predicted:
+        return [(name, 0), (f" finds none of {_several(n_truth, 'object')}: it predicts nothing.", None)]
+    ranks = wording.first_title(evidence.ranks, evaluation.rule)
+    first, second = (texts.get(side) for side in evidence.sides)
+    if evidence.ranks in ("f1", "AP") and first and second:
+        ap = f" reaches an {ranks} of {texts[evidence.ranks]}:" if evidence.ranks == "AP" and "AP" in texts else ""
+        it = " it" if ap else ""
+        return [(name, 0), (f"{ap}{it} finds {first} of the objects and is right {second} of the time.", None)]
+    if evidence.ranks in texts:
+        parts = ", ".join(f"{side} {texts[side]}" for side in evidence.sides if side in texts)
+        return [(name, 0), (f" reaches {ranks} {texts[evidence.ranks]}{f': {parts}' if parts else ''}.", None)]
+    return [(name, 0), (f": {ranks} is not defined here.", None)]
+
+
+def _of_nothing(evaluation: Evaluation) -> Sentence:
+    """How many false alarms there are where there is nothing to find."""
+    counts = evaluation.summary["fp"].astype("int64").tolist()
+    answer: Sentence = [("There is nothing to find: ", None)]
+    for position, (name, count) in enumerate(zip(evaluation.names, counts, strict=True)):
+        comma = ", " if position else ""
+        answer += [(comma, None), (name, position), (f" has {_several(count, 'false alarm')}", None)]
+    return [*answer, (".", None)]
+
+
+def _several(count: int, noun: str) -> str:
+    """A count of things, such as "1 object" or "3 objects"."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def shares(evidence: Evidence, name: str) -> dict[str, str]:
+    """The metrics of a submission that are known shares, in percent."""
+    rows = evidence.intervals[evidence.intervals["submission"] == name]
+    known = zip(rows["metric"], rows["estimate"], strict=True)
+    return {metric: f"{value:.1%}" for metric, value in known if wording.is_share(metric) and not np.isnan(value)}
+
+
+def _of_two(evaluation: Evaluation, evidence: Evidence) -> Sentence:
+    """Which of two submissions is better, and at what."""
+    first, second = evaluation.names
+    ranks = difference(evidence, evidence.ranks, first, second)
+    of_sides = {side: difference(evidence, side, first, second) for side in evidence.sides}
+    gains = [
+        (int(of.estimate < 0), evidence.sides[side].format(of.points)) for side, of in of_sides.items() if of.is_sure
+    ]
+    if len(gains) == 2 and gains[0][0] != gains[1][0]:
+        (one, what), (other, too) = gains
+        return [
+            (evaluation.names[one], one),
+            (f" {what}, ", None),
+            (evaluation.names[other], other),
+            (f" {too}.", None),
+        ]
+    if gains:
+        one = gains[0][0]
+        return [(evaluation.names[one], one), (f" {' and '.join(what for _, what in gains)}.", None)]
+    title = wording.first_title(evidence.ranks, evaluation.rule)
+    if ranks.is_sure:
+        one = int(ranks.estimate < 0)
+        return [(evaluation.names[one], one), (f" is better: its {title} is {ranks.points} higher.", None)]
+    known = [of.estimate for of in (ranks, *of_sides.values()) if not np.isnan(of.estimate)]
+    pair: Sentence = [(first, 0), (" and ", None), (second, 1)]
+    if not known:
+        return [*pair, (" cannot be compared.", None)]
+    equal = " are equally good." if not any(known) else " are not shown to differ."
+    return [*pair, (equal, None)]
+
+
+def _of_several(evaluation: Evaluation, evidence: Evidence) -> Sentence:
+    """Which submissions lead, and by how much."""
+    first, *others = evaluation.names
+    title = wording.first_title(evidence.ranks, evaluation.rule)
+    apart = {name: difference(evidence, evidence.ranks, first, name) for name in others}
+    alike = [name for name, of in apart.items() if not of.is_sure]
+    behind = [name for name in others if name not in alike]
+    named: Sentence = [(first, 0)]
+    if not alike:
+        after = apart[others[0]].points
+        best = f" is the best of {len(evaluation.names)}: its {title} is {after} above that of "
+        return [*named, (best, None), (others[0], 1), (".", None)]
+    if not behind:
+        start = f"None of the {len(evaluation.names)} is shown to be the best: "
+        return [(start, None), *named, (f" has the highest {title}, by no more than chance explains.", None)]
+    if len(alike) == 1:
+        lower = behind[0] if len(behind) == 1 else f"{len(behind)} others"
+        named += [(" and ", None), (alike[0], evaluation.names.index(alike[0]))]
+        return [*named, (f" are not shown to differ; {title} is lower for {lower}.", None)]
+    worse = f"{behind[0]} is" if len(behind) == 1 else f"{len(behind)} others are"
+    many = " and ".join(alike) if len(alike) == 2 else f"{len(alike)} others"
+    return [*named, (f" has the highest {title}; {many} are not shown to be worse, {worse}.", None)]
+
+
+def more(evaluation: Evaluation, evidence: Evidence) -> str:
+    """What the sentence leaves open: the metric that ranks, with its interval or the reason why it has none."""
+    title, names = wording.first_title(evidence.ranks, evaluation.rule), evaluation.names
+    if len(names) == 1 or not evaluation.summary["n_truth"].any():
+        return ""
+    first, second, *others = names
+    ranks = difference(evidence, evidence.ranks, first, second)
+    if others:
+        return f"{title}: {first} minus {second} is {ranks.range}."
+    if np.isnan(ranks.estimate):
+        return f"{title} has {ranks.range}."
+    texts = [_of_ranks(title, ranks, names)]
+    of_sides = {side: difference(evidence, side, first, second) for side in evidence.sides}
+    if any(of.is_sure for of in of_sides.values()):
+        open_sides = {side: of for side, of in of_sides.items() if not of.is_sure and not np.isnan(of.estimate)}
+        texts += [f"In {side} they are not shown to differ ({of.range})." for side, of in open_sides.items()]
+    return " ".join(texts)
+
+
+def _of_ranks(title: str, ranks: Difference, names: Sequence[str]) -> str:
+    """What the metric that ranks says of two submissions."""
+    if ranks.estimate == ranks.low == ranks.high == 0:
+        return f"{title} is the same."
+    if ranks.is_sure:
+        return f"{title} is higher for {names[int(ranks.estimate < 0)]} ({ranks.of_better.range})."
+    return f"{title} cannot tell them apart ({ranks.range})."
