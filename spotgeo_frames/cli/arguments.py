@@ -1,6 +1,7 @@
 """The values that texts of arguments stand for: rules, sequences, columns to slice by."""
 
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -46,6 +47,12 @@ class How(NamedTuple):
     def by_class(self) -> bool:
         """Whether the benchmark evaluates each of several classes by itself."""
         return self.benchmark is not None and len(BENCHMARKS[self.benchmark].classes) > 1
+
+    def warn_of_classes(self, command: str) -> None:
+        """Warns that a command evaluates the classes of a benchmark together, which its kit does not."""
+        if self.by_class:
+            kit = f"{self.benchmark} evaluates each class by itself, as track, compare, gate and diagnose do"
+            warnings.warn(f"{command}: {kit}; here all classes are evaluated together", stacklevel=3)
 
     @property
     def told(self) -> str | Measure | None:

@@ -68,6 +68,7 @@ def sweep(truth: Path, submission: Submission, how: How, out: Path | None) -> An
 
     check_out(out, [truth, submission.path])
     known, found = read_pair(truth, submission, how)
+    how.warn_of_classes("sweep")
     swept = analysis.sweep(known, found, **how.options._asdict(), tracks=how.tracks, frames=how.frames)
     answer = formatted({name: plain_rows(table) for name, table in swept._asdict().items()})
     keep(out, "sweep", swept, answer, {"truth": known.objects, "submission": found.objects})
@@ -82,7 +83,8 @@ def diagnose(truth: Path, submission: Submission, how: How, out: Path | None) ->
 
     check_out(out, [truth, submission.path])
     known, found = read_pair(truth, submission, how)
-    result = evaluated(known, found, how.options, how.tracks, frames=how.frames)
+    by = "category" if how.by_class else None
+    result = evaluated(known, found, how.options, how.tracks, frames=how.frames, by=by)
     diagnosed = analysis.diagnose(matches_of(result))
     costed = analysis.error_costs(result if how.tracks else diagnosed)
     answer = formatted({"kinds": plain_rows(costed)} | rule_words(diagnosed.attrs))

@@ -30,6 +30,7 @@ def report(
     check_beforehand(out, tables, images)
     _check_folder_above(out)
     given = read_given(truth, submissions, how, exclude, frames)
+    how.warn_of_classes("report")
     saved = [side for side in given.named.values() if isinstance(side, Saved)]
     check_conditions({name: side for name, side in given.named.items() if isinstance(side, Saved)}, None)
     for of_precision in (False, True):

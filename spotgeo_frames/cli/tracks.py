@@ -117,7 +117,8 @@ def track(
         found = _numbers(path, tracker.path, how, identity, benchmark, slices)
     else:
         found = _saved(path, tracker.path, how, identity, benchmark, slices, folder)
-    rules = rule_text(found.notes) if benchmark is None else f"by the rules of {benchmark}"
+    own_rule = how.options.tau is not None or how.options.similarity not in (None, "iou")
+    rules = rule_text(found.notes) if benchmark is None or own_rule else f"by the rules of {benchmark}"
     head = heading(tracker, truth, rules)
 
     def text() -> str:

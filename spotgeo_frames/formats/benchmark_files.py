@@ -7,6 +7,7 @@ Known differences from trackeval 1.3.0 (datasets/kitti_2d_box.py, kitti_mots.py,
       trackeval needs a seqmap.
     - KITTI's negative track ids are refused but for DontCare; trackeval leaves such lines out. "Person_sitting" is a
       distractor as "Person" is; trackeval stops at it.
+    - An id of KITTI or BDD100K that stands for objects of two classes in a frame is refused.
     - Frames of BDD100K are those of the same index; trackeval takes both sides' frames in their order. `crowd` may be
       missing from attributes, where trackeval stops.
 """
@@ -261,8 +262,8 @@ FORMATS = {
         ".txt",
         provenance.FLAT_TEXT_FILES,
         partial(_files_of_kitti, seqmaps=SEQMAP, names=KITTI_FOLDERS),
-        kitti_tracks,
-        kitti_tracks,
+        partial(kitti_tracks, is_truth=True),
+        partial(kitti_tracks, is_truth=False),
     ),
     "kitti_mots": _Format(
         ".txt",

@@ -158,9 +158,12 @@ def read_kitti(
     return table_kinds.as_kind(annotations, kind)
 
 
-def kitti_tracks(files: Sequence[File], name: str) -> Annotations:
-    """The objects of label files of videos, which messages call `name` together; no frames."""
-    return _annotations(files, read_files(files, TRACKS), True, name)
+def kitti_tracks(files: Sequence[File], name: str, is_truth: bool) -> Annotations:
+    """The objects of label files of videos, which messages call `name` together; no frames.
+
+    Truth has regions also where its lines have scores.
+    """
+    return _annotations(files, read_files(files, TRACKS), True, name, is_truth)
 
 
 def _kept(file: File) -> Any:
@@ -183,8 +186,10 @@ def _is_video(files: Sequence[File]) -> bool:
     return False
 
 
-def _annotations(files: Sequence[File], read: Sequence[Lines], is_video: bool, name: str) -> Annotations:
-    """The tables of all lines."""
+def _annotations(
+    files: Sequence[File], read: Sequence[Lines], is_video: bool, name: str, is_truth: bool = False
+) -> Annotations:
+    """The tables of all lines; lines without a score are of the truth, whatever is said."""
     names = [file.sequence for file in files]
     n_rows = [len(lines.values) for lines in read]
     shift = 3 if is_video else 1
@@ -211,7 +216,7 @@ def _annotations(files: Sequence[File], read: Sequence[Lines], is_video: bool, n
         category=category_column([None if text == DONT_CARE else text for text in types]),
         score=numbers[:, SCORE] if has_score else None,
         **others,
-        crowd=None if has_score else uncared,
+        crowd=uncared if is_truth or not has_score else None,
     )
     return checked(objects, None, name)
 

@@ -138,6 +138,12 @@ def check_types(truth: SideColumns, predictions: SideColumns) -> None:
             if table is not None and len(table) and table["sequence"].dtype != told:
                 problem = f"column sequence is {told}, and in its {noun} table {table['sequence'].dtype}"
                 problems.append(f"{provenance.source(side.objects, name)}: {problem}")
+    named, objects = truth.categories, truth.objects
+    if named is not None and "category" in objects and len(named) and len(objects):
+        kinds = ["numbers" if _is_numeric(_plain(table["category"])) else "text" for table in (objects, named)]
+        if kinds[0] != kinds[1]:
+            problem = f"column category is {kinds[0]}, and in its categories table {kinds[1]}; make them the same"
+            problems.append(f"{provenance.source(objects, 'truth')}: {problem}")
     if problems:
         raise InputError(problems)
 
@@ -222,6 +228,11 @@ def flags(truth: Columns, column: str, why_null: str = "") -> np.ndarray | None:
         keys = messages.first_keys(truth, wrong, [*schema.FRAME_KEY, "object", "joint"])
         raise InputError(f"{provenance.source(truth, 'truth')}: column {column}: {problem}: {keys}")
     return numbers == 1
+
+
+def _plain(values: Any) -> Any:
+    """The values of a column, or its categories where it is of a categorical type."""
+    return getattr(values.dtype, "categories", values)
 
 
 def _is_numeric(values: Any) -> bool:

@@ -143,6 +143,7 @@ class TrackBatches:
         self.options, self.keep = options, keep
         self.form: Form = NO_FORM
         self.kind: TableKind | None = None
+        self.of_joints = False
         self.ended: set[Any] = set()
         self.open: dict[Any, OpenSequence] = {}
         self.sums: list[pd.DataFrame] = []
@@ -167,13 +168,14 @@ class TrackBatches:
         names = {*frames}
         going = _going_on(more, names)
         self._check_new(batch, frames)
-        rule = self._rule(form, kind)
+        of_joints = self.of_joints or any("joint" in side.objects for side in batch)
+        rule = self._rule(form, kind, of_joints)
         of_going = batch if going == names else batch.of(going)
         if going:
             sequences.check_tracked(*of_going, rule)
         whole = self._whole(batch, names, names - going)
         result = None if whole is None else sequences.whole_sequences(*whole, rule, keep=self.keep)
-        self.form, self.kind = form, kind
+        self.form, self.kind, self.of_joints = form, kind, of_joints
         self.seen.add_checked(side_columns(batch.truth), side_columns(batch.predictions), self.codes)
         if result is not None:
             self._keep(result, names - going)
@@ -193,6 +195,7 @@ class TrackBatches:
             for name, code in other.codes.of_text.items()
         }
         self.form, self.kind = form, self.kind or other.kind
+        self.of_joints = self.of_joints or other.of_joints
         self.seen.add(other.seen, codes)
         self.ended |= other.ended
         self.open |= {name: of.copied for name, of in other.open.items()}
@@ -218,10 +221,13 @@ class TrackBatches:
     def __repr__(self) -> str:
         return f"{len(self.ended):,} ended sequences" + (f", {len(self.open):,} that go on" if self.open else "")
 
-    def _rule(self, form: Form, kind: TableKind) -> Rule:
-        """The rule that the options and the form make; a function of the caller's gets tables of the kind."""
+    def _rule(self, form: Form, kind: TableKind, of_joints: bool) -> Rule:
+        """The rule that the options and the form make; a function of the caller's gets tables of the kind.
+
+        While nothing has rows, the columns say whether it is joints: `of_joints`.
+        """
         # A side without rows as yet has the geometry of the other.
-        known = next(iter(form.columns.values()), {*schema.BOX[:2]})
+        known = next(iter(form.columns.values()), {*schema.BOX[:2], *(["joint"] if of_joints else [])})
         sides = (Header(side, form.columns.get(side, known), int(side in form.columns)) for side in DECIDING)
         rule = sequences.rule_of_headers(self.options, *sides)
         measure = rule.measure
@@ -286,7 +292,7 @@ class TrackBatches:
         """The rule, and what the sequences that go on add up to as if they ended here."""
         if self.kind is None or not (self.open or self.ended):
             raise InputError(f"{function}: there is no batch yet; update() adds one")
-        rule, so_far = self._rule(self.form, self.kind), TrackBatches(self.options, keep=self.keep)
+        rule, so_far = self._rule(self.form, self.kind, self.of_joints), TrackBatches(self.options, keep=self.keep)
         if self.open:
             sides = _joined([part for held in self.open.values() for part in held.parts])
             so_far._keep(sequences.whole_sequences(*sides, rule, keep=self.keep), set())

@@ -43,13 +43,18 @@ def of_matches(notes: Mapping[Hashable, Any]) -> str:
     return f"{server}, mse as its metric document defines it (tau 10 px, epsilon 3 px)"
 
 
-def of_tracks(notes: Mapping[Hashable, Any]) -> str:
-    """The provenance of the numbers of tracks whose tables have these notes."""
+def of_tracks(notes: Mapping[Hashable, Any], *, classes_together: bool = False) -> str:
+    """The provenance of the numbers of tracks whose tables have these notes.
+
+    `classes_together` says whether several classes were evaluated as one, which trackeval never does.
+    """
     if "rule" not in notes:
         return LOST
     kept, slices = _left_out(notes), _slices(notes)
     if notes.get("rule") not in ("iou", "masks"):
         return f"trackeval's rule with objects similar by {_rule(notes)}{_told([*kept, *slices])}: {NO_LEADERBOARD}"
+    if classes_together:
+        return f'trackeval\'s rule with all classes evaluated together (by="category" has each): {NO_LEADERBOARD}'
     told = [f"{notes[name]:,} {words}" for name, words in BY_KITS.items() if notes.get(name)]
     return f"{TRACKEVAL}{f', {_and([*told, *slices])}' if told or slices else ''}"
 

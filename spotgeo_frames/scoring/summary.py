@@ -79,7 +79,7 @@ def summarize(
         Sequences to leave out, a list of strings or of integers like the table's. The competition's server left
         sequences out, too. A warning names those that the table does not have.
     dropna
-        Whether to leave out rows that are null in `by`.
+        Whether to leave out rows that are null in `by`; of a match table only.
 
     Returns
     -------
@@ -121,6 +121,7 @@ def summarize(
     ------
     InputError: `matches` is no match table, a column of `by` is missing, a Series of `by` does not fit the table, a
         count of bins is out of range, `exclude` is no list of the sequences' type, or a metric of your own fails.
+    ValueError: `dropna` is False for what `track`, `pose` or `average_precision` returned.
 
     Examples
     --------
@@ -135,6 +136,8 @@ def summarize(
     from ..tables import checks
 
     if is_result(matches):
+        if not dropna:
+            raise ValueError("dropna=False goes with match tables; what is null in by is left out of results")
         answer, texts = summary_of_result(matches, by, exclude)
         for text in texts:
             warnings.warn(f"summarize: {text}", stacklevel=table_kinds.CALLER)

@@ -42,7 +42,17 @@ from ..matching import (
 )
 from ..scoring import Evaluable, Sums, official, sequence_sums
 from ..support import InputError, memory, work
-from ..tables import Annotations, By, SideColumns, Table, as_side_columns, messages, provenance, table_kinds
+from ..tables import (
+    Annotations,
+    By,
+    SideColumns,
+    Table,
+    as_side_columns,
+    messages,
+    provenance,
+    schema,
+    table_kinds,
+)
 from . import conditions
 from .identities import Tracks, identify
 from .metrics.clear import LEAST_SIMILARITY, THRESHOLD, ClearPairs, clear_pairs, clear_parts
@@ -108,7 +118,8 @@ class TrackResult(NamedTuple):
         """Which official numbers these are, or what keeps them from being official."""
         from ..tables import arrow  # imported here, because it needs pandas
 
-        return official.of_tracks(arrow.notes_of(self.summary))
+        together = "category" not in self.summary and len(_classes(self.matches)) > 1
+        return official.of_tracks(arrow.notes_of(self.summary), classes_together=together)
 
     def __repr__(self) -> str:
         from ..support import pandas_tables
@@ -336,6 +347,15 @@ def track(
     for table in tables:
         table.attrs = {**rule.notes, **slices.slices[0].aligned.notes, **slices.notes}
     return tables
+
+
+def _classes(matches: Table) -> set[Any]:
+    """The categories that a match table of any kind has, if both of its sides have some."""
+    table = table_kinds.as_kind(matches, "pandas")
+    columns = [f"{prefix}category" for prefix in schema.SIDE_PREFIXES]
+    if not {*columns} <= {*table}:
+        return set()
+    return {name for column in columns for name in table[column].dropna().unique()}
 
 
 def _tables(aligned: Aligned, rule: Rule, families: Sequence[str]) -> TrackResult:

@@ -16,7 +16,7 @@ from trackeval.datasets import BDD100K, Kitti2DBox, KittiMOTS, MOTSChallenge
 import spotgeo_frames as sf
 from helpers import official
 from helpers.boxes import box_matrix
-from helpers.commands import answer_here, refused_here
+from helpers.commands import answer_here, refused_here, run_here
 from helpers.label_files import folder_of
 from helpers.problems import refused
 
@@ -499,3 +499,41 @@ def test_the_command_has_every_class(tmp_path: Path, benchmark: str) -> None:
     assert {row["HOTA"] for row in compared["leaderboard"]} == {answer["combined"]["HOTA"]}
     for command in (words, ["compare", truth, f"a={tracker}", f"b={tracker}", "--benchmark", benchmark]):
         assert "by class" in refused_here(*command, "--by", "truth_h:2", status=2)[-1]
+
+
+def test_a_truth_with_scores_keeps_its_regions(tmp_path: Path) -> None:
+    """Labels that a person has reviewed may have scores; trackeval reads the class of a line, however long it is."""
+    truth = [kitti_object("Car", 0), kitti_object("DontCare", 800, states="-1 -1")]
+    claims = [kitti_object("Car", 0), kitti_object("Car", 801)]
+    sides = kitti_sides(tmp_path, [f"{line} 1" for line in truth], [f"{line} 0.9" for line in claims])
+    assert [side.objects["object"].tolist() for side in sides] == [[0], [0]]
+
+
+def test_an_id_of_two_classes_in_a_frame_is_refused(tmp_path: Path) -> None:
+    folder_of(tmp_path / "gt", **{"0000": f"0 1 {CAR}"})
+    both = f"0 1 {CAR}\n0 1 {CAR.replace('Car', 'Pedestrian')}"
+    path = folder_of(tmp_path / "data", **{"0000": both}) / "0000.txt"
+    with refused((f"{path}, line 2", "track 1", "line 1")):
+        sf.read_benchmark(tmp_path / "gt", tmp_path / "data", "KITTI")
+
+
+def test_an_overlap_of_a_half_may_fall_on_the_other_side(tmp_path: Path) -> None:
+    """Corners become a place and a size when a file is read, and the overlap of these is rounded otherwise."""
+    line = "Car 0 0 -10 {} 140.52 {} 166.22 -1 -1 -1 -1000 -1000 -1000 -10"
+    folder_of(tmp_path / "gt", **{"0000": f"0 1 {line.format(43.27, 116.77)}"})
+    folder_of(tmp_path / "data", **{"0000": f"0 1 {line.format(67.77, 141.27)}"})
+    truth, found = sf.read_benchmark(tmp_path / "gt", tmp_path / "data", "KITTI")
+    assert sf.track(truth, found, by="category").summary["IDTP"].iloc[-1] == 1
+    corners = np.array([[43.27, 140.52, 116.77, 166.22]]), np.array([[67.77, 140.52, 141.27, 166.22]])
+    overlap = Kitti2DBox._calculate_box_ious(*corners, box_format="x0y0x1y1")
+    assert overlap[0, 0] < 0.5
+
+
+def test_commands_that_take_classes_together_say_so(tmp_path: Path) -> None:
+    kitti_folders(np.random.default_rng(4), tmp_path)
+    words = [tmp_path / "gt", tmp_path / "trackers" / "one", "--benchmark", "KITTI"]
+    hota = answer_here("track", *words)["combined"]["HOTA"]
+    kinds = answer_here("diagnose", *words)["kinds"]
+    assert [row["HOTA"] - row["HOTA_gain"] for row in kinds] == pytest.approx([hota] * len(kinds))
+    done = run_here("sweep", *words, "--json")
+    assert "warning: sweep: KITTI evaluates each class by itself" in done.err

@@ -381,3 +381,17 @@ def test_frames_one_by_one_are_kept_in_few_tables() -> None:
         if frame == 140:
             assert len(scores._tracked.open[1].parts) < 20  # type: ignore[union-attr]
     same(scores.compute(), sf.track(truth, found).summary)
+
+
+def test_a_first_batch_of_joints_may_have_nobody() -> None:
+    joints = pd.DataFrame(
+        {"sequence": 1, "frame": 2, "object": 1, "joint": ["nose", "neck"], "x": [1.0, 5.0], "y": 1.0}
+    )
+    truth = joints.assign(head_size=6.0)
+    scores, frames = sf.Accumulator(tracks=True), pd.DataFrame({"sequence": [1], "frame": [1]})
+    scores.update(sf.Annotations(truth.head(0), frames), joints.head(0), more=True)
+    assert scores.compute()["joint"].notna().any(), "a batch without rows tells that these are joints"
+    scores.update(sf.Annotations(truth, frames.assign(frame=2)), joints)
+    both = pd.concat([frames, frames.assign(frame=2)], ignore_index=True)
+    found = scores.compute()
+    same(found, sf.pose(sf.Annotations(truth, both), joints).summary[[*found]])

@@ -334,3 +334,20 @@ def test_a_side_without_rows_has_the_classes_of_the_table() -> None:
     listed = pd.DataFrame({"category": [0, 1, 5]})
     nothing = sf.track(sf.Annotations(truth.iloc[:0], frames, categories=listed), predictions.iloc[:0], by="category")
     assert nothing.summary["category"].dropna().unique().tolist() == [0, 1, 5]
+
+
+def test_only_classes_by_themselves_are_an_official_number() -> None:
+    truth = pd.DataFrame({"sequence": 1, "frame": 1, "object": [1, 2], "x": [1.0, 9.0], "y": 1.0, "w": 4.0, "h": 4.0})
+    truth = truth.assign(category=["a", "b"])
+    official_number = "HOTA, CLEAR and Identity as trackeval 1.3.0 computes them"
+    assert sf.track(truth, truth, by="category").provenance == official_number
+    assert sf.track(truth.assign(category="a"), truth.assign(category="a")).provenance == official_number
+    assert sf.track(truth, truth).provenance.startswith("trackeval's rule with all classes evaluated together")
+
+
+def test_listed_classes_are_of_the_type_of_the_objects() -> None:
+    truth = pd.DataFrame({"sequence": 1, "frame": 1, "object": [1, 2], "x": [1.0, 9.0], "y": 1.0, "w": 4.0, "h": 4.0})
+    truth = truth.assign(category=["a", "b"])
+    numbered = sf.Annotations(truth, None, None, pd.DataFrame({"category": [1, 2]}))
+    with refused(("truth: column category", "is text, and in its categories table numbers")):
+        sf.track(numbered, truth, by="category")

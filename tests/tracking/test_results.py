@@ -277,3 +277,9 @@ def test_what_takes_a_match_table_takes_a_result(kind: str) -> None:
     assert len(sf.changes(first, first, **words)) == 0
     with refused(("object_summary: matches", "average precision")):
         sf.object_summary(sf.average_precision(truth, found))
+
+
+def test_results_always_leave_out_what_is_null() -> None:
+    truth, found = sf.read_motchallenge("data/tracks/truth", "data/tracks/tracker")
+    with refused("dropna=False goes with match tables", error=ValueError):
+        sf.summarize(sf.track(truth, found), by="sequence", dropna=False)  # type: ignore[arg-type]
