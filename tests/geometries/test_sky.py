@@ -227,3 +227,14 @@ def test_the_command_line(tmp_path: Path) -> None:
     done = run_here("score", tmp_path / "truth.csv", tmp_path / "predictions.csv")
     assert done.status == 1
     assert "give tau" in done.err
+
+
+@pytest.mark.parametrize("command", ["score", "diagnose", "sweep", "compare", "gate"])
+def test_the_command_line_tells_arcsec(command: str, tmp_path: Path) -> None:
+    paths = [tmp_path / name for name in ("truth.csv", "predictions.csv")]
+    for path, side in zip(paths, fields(), strict=True):
+        side.assign(score=0.5).to_csv(path, index=False)
+    more = {"compare": [paths[1]], "gate": ["--max", "mse=1"]}.get(command, [])
+    done = run_here(command, *paths, *more, "--tau", "2")
+    assert "arcsec" in done.out
+    assert "px" not in done.out

@@ -82,7 +82,7 @@ def title(column: str, unit: str | None = None) -> str | None:
     known = reading(column)
     if known is None:
         return None
-    return with_unit(f"{known.metric.label}{SUFFIXES[known.suffix][0]}", unit_of(known.metric, unit))
+    return with_unit(f"{known.metric.label}{SUFFIXES[known.suffix][0]}", known.metric.unit_in(unit))
 
 
 def with_unit(text: str, unit: str) -> str:
@@ -92,14 +92,6 @@ def with_unit(text: str, unit: str) -> str:
     ('distance, px', 'distance')
     """
     return f"{text}, {unit}" if unit else text
-
-
-def unit_of(metric: Metric, unit: str | None) -> str:
-    """The unit of a metric where distances are in this unit, or px for None; "" if it has none."""
-    # Metrics of one's own have units of their own.
-    if unit is None or metric.sums is not None or "px" not in metric.unit:
-        return metric.unit
-    return metric.unit.replace("px", unit) if unit else ""
 
 
 def is_share(column: str) -> bool:
@@ -115,7 +107,7 @@ def meaning(column: str, unit: str | None = None) -> str | None:
         return None
     metric, suffix = known
     text = f"{SUFFIXES[suffix][1]}{metric.name}" if suffix else definition(metric)
-    own = unit_of(metric, unit)
+    own = metric.unit_in(unit)
     return f"{own}, {text}" if own else text
 
 
