@@ -70,6 +70,9 @@ class Offsets(NamedTuple):
 # A mistake in columns, what to do about it, and a function from a table to the same without it.
 Slip = tuple[str, str, Callable[["pd.DataFrame"], "pd.DataFrame"]]
 
+# The same with a function from the truth's objects and the predictions to these; None where there is no such mistake.
+SlipBesideTruth = tuple[str, str, Callable[["pd.DataFrame", "pd.DataFrame"], "pd.DataFrame | None"]]
+
 
 @dataclass(frozen=True)
 class Geometry:
@@ -149,8 +152,10 @@ class Geometry:
     slips
         The slips of the pen that `check` looks for in predictions: what each is, what to do about it, and a function
         that corrects a table.
+    slips_beside_truth
+        Further ones, which need the truth's objects to be corrected.
     forms
-        Those of them that normalised coordinates may have, too.
+        Those of the slips that normalised coordinates may have, too.
     variants
         The same rows under other measures, each with the word of its own as `similarity`.
     given
@@ -193,6 +198,7 @@ class Geometry:
     drawn_angle: str | None = None
     offsets: Offsets | None = None
     slips: tuple[Slip, ...] = ()
+    slips_beside_truth: tuple[SlipBesideTruth, ...] = ()
     forms: tuple[Slip, ...] = ()
     variants: tuple[Geometry, ...] = ()
     given: Any = None

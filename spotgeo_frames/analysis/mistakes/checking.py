@@ -70,11 +70,13 @@ def check(
     predictions exchanged, sequences exchanged with each other, named differently, missing or without any truth, objects
     listed twice or found several times, and a cap on the count of predictions in a frame. Of boxes also: the centre
     instead of the top left corner, the far corner instead of the size, width and height swapped, and sizes that are a
-    pixel too large or too small. Of joints also: left and right swapped, an order shifted by one, and a visibility that
-    is misread. Of categories: numbers one too low or too high, names with other case or spaces, names exchanged with
-    each other, and none that both sides have. Of tracks also: identities, of either side, that are new in every frame,
-    that only count the rows of each frame, or that are the same for all objects of a sequence. Whether identities begin
-    anew in each sequence or not is no mistake, since an identity belongs to its sequence.
+    pixel too large or too small. Of masks: an image that is stored row by row, transposed, upside down, mirrored, of
+    another size than the truth's, or with `mask_h` and `mask_w` swapped. Of joints also: left and right swapped, an
+    order shifted by one, and a visibility that is misread. Of categories: numbers one too low or too high, names with
+    other case or spaces, names exchanged with each other, and none that both sides have. Of tracks also: identities, of
+    either side, that are new in every frame, that only count the rows of each frame, or that are the same for all
+    objects of a sequence. Whether identities begin anew in each sequence or not is no mistake, since an identity
+    belongs to its sequence.
 
     Where several corrections raise F1, the one that raises it most is told; one that is fitted, such as an offset, has
     to raise it more than one that is not. What F1 loses by a mistake that is told is no sign of another one. A mistake
