@@ -102,6 +102,8 @@ class Geometry:
         The unit of distances and places; "px" unless it is said.
     places_in
         The unit of middles and outlines, where it is not `unit`: places in the sky are in degrees.
+    places_per_unit
+        How much of that is one `unit`.
     similarity
         The word by which callers ask for its own measure, which is also the name of the rule; None where that is a
         distance, or has no word.
@@ -170,6 +172,7 @@ class Geometry:
     is_distance: bool = False
     unit: str | None = None
     places_in: str | None = None
+    places_per_unit: float = 1.0
     similarity: str | None = None
     title: str = ""
     official_numbers: str = "boxes"

@@ -146,6 +146,22 @@ def _of_hours(places: pd.DataFrame) -> pd.DataFrame:
     return places.assign(ra=places["ra"] * HOUR)
 
 
+def _as_hours(places: pd.DataFrame) -> pd.DataFrame:
+    return places.assign(ra=places["ra"] / HOUR)
+
+
+def _to_the_east(places: pd.DataFrame) -> pd.DataFrame:
+    return places.assign(ra=-places["ra"])
+
+
+def _to_the_north(places: pd.DataFrame) -> pd.DataFrame:
+    return places.assign(dec=-places["dec"])
+
+
+def _around_pole(places: pd.DataFrame) -> pd.DataFrame:
+    return places.assign(ra=places["ra"] / np.maximum(arrays.cosine(places["dec"].to_numpy()), DEGREES))
+
+
 SLIPS: tuple[Slip, ...] = (
     (
         "ra and dec are swapped",
@@ -154,6 +170,10 @@ SLIPS: tuple[Slip, ...] = (
     ),
     ("ra and dec are in radians", "give them in degrees: multiply by 180 / pi", _of_radians),
     ("ra is in hours", "give it in degrees: multiply by 15", _of_hours),
+    ("ra is taken for hours and multiplied by 15", "give it as it was: divide by 15", _as_hours),
+    ("ra grows to the west", "count it to the east: 360 - ra", _to_the_east),
+    ("dec is positive in the south", "give it positive in the north: -dec", _to_the_north),
+    ("ra is multiplied by the cosine of dec", "give it as an angle around the pole: divide by cos(dec)", _around_pole),
 )
 SKY = Geometry(
     "sky",
@@ -164,6 +184,7 @@ SKY = Geometry(
     is_distance=True,
     unit="arcsec",
     places_in="degrees",
+    places_per_unit=1 / ARCSEC,
     title="similarity of places in the sky",
     place=_place,
     chart=_chart,

@@ -322,6 +322,15 @@ def test_centres_meet_by_tau() -> None:
                 cx=o["cx"] - o["w"] / 2, cy=o["cy"] - o["h"] / 2, w=o["cx"] + o["w"] / 2, h=o["cy"] + o["h"] / 2
             ),
         ),
+        (
+            "cx and cy are the corner of the turned box that is its top left one before it is turned",
+            lambda o: o.assign(**dict(zip(("cx", "cy"), outline(Rows(o))[:, 0].T, strict=True))),
+        ),
+        ("angle is counted from the y axis towards the x axis", lambda o: o.assign(angle=90 - o["angle"])),
+        (
+            "x and y are swapped, and so angle is counted from the y axis",
+            lambda o: o.assign(cx=o["cy"], cy=o["cx"], angle=90 - o["angle"]),
+        ),
         ("cx is counted from the right edge", lambda o: o.assign(cx=4000 - o["cx"], angle=-o["angle"])),
         ("cy is counted from the bottom edge", lambda o: o.assign(cy=4000 - o["cy"], angle=180 - o["angle"])),
         ("coordinates are normalised to 0 to 1", lambda o: scaled(o, 1 / 4000)),
@@ -337,6 +346,16 @@ def test_check_finds_slips(suspicion: str, wrong: object) -> None:
     truth = scene()
     assert not len(sf.check(truth, truth))
     assert sf.check(truth, wrong(truth))["suspicion"].tolist() == [suspicion]  # type: ignore[operator]
+
+
+def test_check_finds_slips_among_many_false_alarms() -> None:
+    """What is gained is held against the highest F1 that so many predictions can have."""
+    truth = scene()
+    off = np.random.default_rng(1).uniform(0, 4000, (2, 2 * len(truth)))
+    false = pd.concat([truth, truth]).assign(cx=off[0], cy=off[1])
+    found = pd.concat([truth.assign(angle=-truth["angle"]), false], ignore_index=True)
+    found = found.assign(object=np.arange(len(found)))
+    assert sf.check(truth, found)["suspicion"].tolist() == ["angle turns the other way"]
 
 
 def test_upright_boxes_with_an_angle_are_refused() -> None:

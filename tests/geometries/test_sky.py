@@ -189,9 +189,29 @@ def test_check_finds_slips() -> None:
         "ra and dec are swapped": truth.assign(ra=truth["dec"], dec=truth["ra"]),
         "ra and dec are in radians": truth.assign(ra=np.radians(truth["ra"]), dec=np.radians(truth["dec"])),
         "ra is in hours": truth.assign(ra=truth["ra"] / 15),
+        "ra is taken for hours and multiplied by 15": truth.assign(ra=truth["ra"] * 15),
+        "ra grows to the west": truth.assign(ra=360 - truth["ra"]),
+        "dec is positive in the south": truth.assign(dec=-truth["dec"]),
+        "ra is multiplied by the cosine of dec": truth.assign(ra=truth["ra"] * np.cos(np.radians(truth["dec"]))),
     }
     for suspicion, predictions in wrong.items():
         assert sf.check(truth, predictions, tau=TAU)["suspicion"].tolist() == [suspicion]
+
+
+@pytest.mark.parametrize(("east", "told"), [(0.0, None), (0.2, None), (0.7, "places are"), (30.0, "places are 30")])
+def test_check_finds_offsets(east: float, told: str | None) -> None:
+    """An offset is told where it makes most of the error, whether objects still match or not."""
+    random = np.random.default_rng(0)
+    n = 1000
+    truth = sky(random.uniform(100, 101, n), random.uniform(40, 41, n)).assign(sequence=np.arange(n) // 25)
+    across, up = random.normal(0, 0.3, (2, n)) / 3600
+    across = (across + east / 3600) / np.cos(np.radians(truth["dec"]))
+    found = sf.check(truth, truth.assign(ra=truth["ra"] + across, dec=truth["dec"] + up), tau=TAU)
+    assert len(found) == (told is not None)
+    if told is not None:
+        assert found["suspicion"][0].startswith(told)
+        assert "arcsec east" in found["advice"][0]
+        assert found["f1_corrected"][0] >= found["f1"][0]
 
 
 def test_pictures_have_east_on_the_left() -> None:

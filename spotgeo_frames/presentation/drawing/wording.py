@@ -146,13 +146,25 @@ def measure_title(rule: Rule) -> str:
 class Plane(NamedTuple):
     """The plane of pictures: what its axes are called, their unit, and whether they grow to the left and up.
 
-    Places in it grow to the right and down, so the numbers at axes that do not are their negatives.
+    Places in it grow to the right and down, so the numbers at axes that do not are their negatives. A plane of space
+    whose second axis is not y is no image, so that axis points up (`is_up`).
     """
 
     x: str
     y: str
     unit: str
     is_chart: bool
+    is_up: bool = False
+
+    @property
+    def is_image(self) -> bool:
+        """Whether it is that of images: neither a chart nor another plane of space."""
+        return (self.x, self.y) == ("x", "y")
+
+    @property
+    def words(self) -> str:
+        """What people call the plane."""
+        return "the image" if self.is_image or self.is_chart else f"{self.x} and {self.y}"
 
     def title(self, axis: str) -> str:
         """The title of an axis, "x" or "y", with its unit."""
@@ -169,9 +181,10 @@ class Plane(NamedTuple):
 
 
 def plane_of(matches: pd.DataFrame) -> Plane:
-    """The plane in which the rows of a match table with places lie: an image, or a chart of the sky."""
+    """The plane in which the rows of a match table with places lie: an image, a chart of the sky, or one of space."""
     chart = GEOMETRIES.get(matches.attrs.get("chart", ""))
-    return Plane("x", "y", "px", False) if chart is None else Plane(*chart.axes, chart.unit or "px", True)
+    x, y = matches.attrs.get("axes", ("x", "y"))
+    return Plane(x, y, "px", False, y != "y") if chart is None else Plane(*chart.axes, chart.unit or "px", True)
 
 
 def first_title(metric: str, rule: Rule) -> str:
