@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..support import memory, pandas_tables, run_lengths
+from ..support import memory, run_lengths
 from ..tables import null_rows, schema
 from .facts import Rows, Slip, SlipBesideTruth
 
@@ -69,6 +69,8 @@ def _each(masks: pd.DataFrame, change: Callable[[np.ndarray], np.ndarray]) -> pd
 def _with(masks: pd.DataFrame, known: np.ndarray, runs: run_lengths.Runs) -> pd.DataFrame:
     """The table with other masks in the rows that have one."""
     import pandas as pd
+
+    from ..support import pandas_tables
 
     columns = {"mask": masks["mask"].astype(object).to_numpy(copy=True)}
     columns["mask"][known] = run_lengths.encoded(runs)
