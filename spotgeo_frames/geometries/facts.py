@@ -81,7 +81,9 @@ class Geometry:
     Attributes
     ----------
     name
-        What messages call it: "points", "boxes", "joints", "poses", or the name of the caller's function.
+        What notes call it: "points", "boxes", "joints", "poses", or the name of the caller's function.
+    words
+        What messages call its rows, where that is not the name: "places in the sky".
     columns
         The columns that rows of both sides have, besides the key.
     columns_of_tables
@@ -173,6 +175,7 @@ class Geometry:
     unit: str | None = None
     places_in: str | None = None
     places_per_unit: float = 1.0
+    words: str = ""
     similarity: str | None = None
     title: str = ""
     official_numbers: str = "boxes"
@@ -211,6 +214,11 @@ class Geometry:
             return super().__reduce_ex__(protocol)
         return type(self.given).registered, (self.given,)
 
+    @property
+    def called(self) -> str:
+        """What messages call its rows."""
+        return self.words or self.name
+
     def rule_name(self, by_similarity: bool) -> str:
         """What rules and notes call its measure, where it has columns of its own."""
         if self.given is not None:
@@ -232,7 +240,7 @@ class Geometry:
     def shifted(self, objects: pd.DataFrame, dx: Any, dy: Any) -> pd.DataFrame:
         """Objects moved back by dx and dy, one number or (N,), in the unit of the geometry's offsets."""
         if self.offsets is None or self.offsets.moved is None:
-            raise ValueError(f"nothing tells how {self.name} are moved")
+            raise ValueError(f"nothing tells how {self.called} are moved")
         offset = np.zeros((len(objects), len(self.offsets.parts), len(self.offsets.metrics)))
         offset[..., 0], offset[..., 1] = (np.broadcast_to(along, len(objects))[:, None] for along in (dx, dy))
         return self.offsets.moved(objects, offset)

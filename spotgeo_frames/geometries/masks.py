@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..support import arrays, memory, run_lengths
-from ..tables import Columns, as_numbers, messages, provenance, schema
+from ..tables import Columns, as_numbers, messages, schema
 from .facts import Extents, Geometry, Offsets, PairMeasure, Places, Rows
 from .mask_changes import COLUMNS, FEWER, PIXEL_BYTES, SLIPS, SLIPS_BESIDE_TRUTH, moved, runs_of_rows
 
@@ -121,7 +121,7 @@ def prepared(table: Columns) -> Masks:
         marked = np.zeros(len(table), bool)
         marked[position] = True
         keys = messages.first_keys(table, marked, schema.OBJECT_KEY)
-        return f"{provenance.source(table, 'masks')}: column mask: {keys}"
+        return f"column mask: {keys}"
 
     height, width = (as_numbers(table[name]) for name in COLUMNS[1:])
     return masks_of(run_lengths.runs_of(table["mask"], height, width, row))

@@ -182,6 +182,7 @@ SKY = Geometry(
     _measure,
     _reach,
     is_distance=True,
+    words="places in the sky",
     unit="arcsec",
     places_in="degrees",
     places_per_unit=1 / ARCSEC,

@@ -217,8 +217,9 @@ def _checked(
             continue
         try:
             if column in coordinates:
-                columns[column] = _number_column(given, column, key, largest)
-                _check_range(given, columns[column], key, ranges.get(column))
+                known = ranges.get(column)
+                columns[column] = _number_column(given, column, key, largest if known is None else np.inf)
+                _check_range(given, columns[column], key, known)
             else:
                 columns[column] = _key_column(given, column, key)
         except InputError as error:  # of memory, which names the column

@@ -134,8 +134,14 @@ def test_tracks_and_average_precision() -> None:
 
 
 def test_tau_has_to_be_said() -> None:
-    with refused(("sky are measured by a distance", "tau", "arcsec")):
+    with refused(("places in the sky are measured by a distance", "tau", "arcsec")):
         sf.match(*fields())
+
+
+def test_boxes_are_not_compared_in_the_sky() -> None:
+    truth, found = fields(5)
+    with refused(("truth: has places in the sky", "iou"), ("predictions: has places in the sky", "iou")):
+        sf.match(truth, found, similarity="iou")
 
 
 def test_one_side_in_the_sky() -> None:
@@ -143,7 +149,8 @@ def test_one_side_in_the_sky() -> None:
     pixels = predictions.rename(columns={"ra": "x", "dec": "y"})
     for sides in ((truth, pixels), (pixels, truth)):
         with pytest.raises(
-            sf.InputError, match=r"columns ra, dec are of sky, and there are points in .*; make both sides the same"
+            sf.InputError,
+            match=r"columns ra, dec are of places in the sky, and there are points in .*; make both sides the same",
         ):
             sf.match(*sides, tau=TAU)
 

@@ -52,7 +52,9 @@ def test_z_on_one_side() -> None:
     truth, predictions = cloud()
     flat = predictions.drop(columns="z")
     for sides in ((truth, flat), (flat, truth)):
-        with pytest.raises(sf.InputError, match=r"column z is of space, and there are points in .*; give tau"):
+        with pytest.raises(
+            sf.InputError, match=r"column z is of points in space, and there are points in .*; give tau"
+        ):
             sf.match(*sides)
     with warned(("truth: column z plays no part", "x and y")):
         matches = sf.match(truth, flat, tau=10.0)

@@ -271,11 +271,11 @@ def _reasons(
     no_place = answer["metric"].isin(["dx", "dy"]).to_numpy() & (geometry.place is None)
     reasons = [
         (is_corrected & shares_frames, "objects of a frame belong to different groups, so none can be moved alone"),
-        (is_corrected & (not geometry.can_move), f"nothing tells how {geometry.name} are moved"),
+        (is_corrected & (not geometry.can_move), f"nothing tells how {geometry.called} are moved"),
         (is_score & no_estimate, "it is not defined here"),
         (is_corrected, "the offset is that of these data, so nothing tells how others would gain"),
         (is_score, "intervals() has its interval"),
-        (no_place, f"{geometry.name} have no centre"),
+        (no_place, f"{geometry.called} have no centre"),
         (no_estimate, "no true positive tells it"),
         (n == 1, "only one sequence tells it, so nothing tells how others differ"),
         (answer["low"].isna().to_numpy(), "all sequences agree, so nothing tells how others differ"),
