@@ -95,14 +95,15 @@ def _offsets(truth: Rows, predictions: Rows) -> np.ndarray:
 
 
 def _east_north(one: Places, other: Places) -> Places:
-    """How far N places are east and north of others (arcsec), along the great circle to them."""
+    """How far N places are east and north of others (arcsec), along the great circle to them; null of the antipode."""
     (ra, dec), (ra2, dec2) = one, other
     across = _turn(ra2 - ra)
     # The position angle: both parts are differences that keep all their digits where the places are near.
     east = arrays.sine(across) * arrays.cosine(dec2)
     north = arrays.sine(dec2 - dec) + 2 * arrays.sine(dec) * arrays.cosine(dec2) * arrays.sine(across / 2) ** 2
     length = np.sqrt(east * east + north * north)
-    scale = great_circle(ra, dec, ra2, dec2) / np.where(length > 0, length, 1.0)
+    far = great_circle(ra, dec, ra2, dec2)
+    scale = far / np.where(length > 0, length, np.where(far > 0, np.nan, 1.0))
     return east * scale, north * scale
 
 

@@ -138,6 +138,12 @@ def test_tau_has_to_be_said() -> None:
         sf.match(*fields())
 
 
+def test_nothing_tells_the_direction_of_the_antipode() -> None:
+    matches = sf.match(sky(np.zeros(1), np.zeros(1)), sky(np.full(1, 180.0), np.zeros(1)), tau=648000)
+    assert matches["distance"].tolist() == [648000]
+    assert sf.bias(matches).set_index("metric")["estimate"][["d_east", "d_north"]].isna().all()
+
+
 def test_boxes_are_not_compared_in_the_sky() -> None:
     truth, found = fields(5)
     with refused(("truth: has places in the sky", "iou"), ("predictions: has places in the sky", "iou")):

@@ -164,7 +164,7 @@ class Plane(NamedTuple):
     @property
     def words(self) -> str:
         """What people call the plane."""
-        return "the image" if self.is_image or self.is_chart else f"{self.x} and {self.y}"
+        return "the sky" if self.is_chart else "the image" if self.is_image else f"{self.x} and {self.y}"
 
     def title(self, axis: str) -> str:
         """The title of an axis, "x" or "y", with its unit."""
