@@ -10,7 +10,7 @@ from collections.abc import Collection, Hashable, Iterable, Mapping
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from .schema import BOX, OBJECT_COLUMNS
+from .schema import BOX, BUILT_IN_COLUMNS, OBJECT_COLUMNS
 
 # How the numbers of a box are meant.
 BoxFormat = Literal["xywh", "xyxy", "cxcywh", "cxcywha", "corners"]
@@ -193,6 +193,20 @@ def tidy_call(columns: Iterable[Hashable], name: str = "table", wanted: Collecti
     ]
     words += _geometry_words(there)
     return f"tidy({name}, {', '.join(words)})" if words else ""
+
+
+def incomplete(columns: Iterable[Hashable]) -> str:
+    """Which column a table without x and y lacks of a geometry of which it has all others; empty if it has none such.
+
+    >>> incomplete(["cx", "cy", "h", "angle"]), incomplete(["x", "y", "w"])
+    ('; oriented boxes (cx, cy, w, h, angle) would need w, too', '')
+    """
+    there = {*map(str, columns)}
+    for name, needed in BUILT_IN_COLUMNS.items():
+        lacking = [column for column in needed if column not in there]
+        if len(lacking) == 1 and {"x", "y"}.isdisjoint(needed):
+            return f"; {name} ({', '.join(needed)}) would need {lacking[0]}, too"
+    return ""
 
 
 def way_out(why: str, columns: Iterable[Hashable], wanted: Collection[str] = ()) -> str:

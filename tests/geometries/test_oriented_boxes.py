@@ -372,3 +372,12 @@ def test_boxes_are_drawn_turned() -> None:
     corners = np.column_stack([line.get_xdata(), line.get_ydata()])[:4]
     np.testing.assert_allclose(corners, outline(Rows(truth))[0])
     plt.close("all")
+
+
+@pytest.mark.parametrize("column", ["w", "angle"])
+def test_a_column_is_missing(column: str) -> None:
+    truth = scene(5)
+    lacking = truth.drop(columns=column)
+    places = [("predictions: column x", f"need {column}, too"), ("predictions: column y", f"need {column}, too")]
+    with refused(*places):
+        sf.match(truth, lacking)
