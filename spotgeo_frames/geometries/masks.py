@@ -20,6 +20,9 @@ from .mask_changes import COLUMNS, FEWER, PIXEL_BYTES, SLIPS, SLIPS_BESIDE_TRUTH
 # So many ends of runs are looked up together; those of a few frames stay in the fastest memory.
 ENDS_AT_ONCE = 1 << 15
 
+# The memory for each edge of a pixel in an outline.
+EDGE_BYTES = 1000
+
 # More than the pixels of any image: the places of pixels of different masks do not meet.
 SPAN = 1 << 32
 
@@ -247,6 +250,8 @@ def _rings(inside: np.ndarray) -> np.ndarray:
         ((0, -1), (0, 1), (0, 0)),
     ):
         is_edge = padded[1:-1, 1:-1] & ~padded[1 + dy : padded.shape[0] - 1 + dy, 1 + dx : padded.shape[1] - 1 + dx]
+        n_edges = int(np.count_nonzero(is_edge))
+        memory.check_at_hand("masks", f"an outline of {n_edges:,} px", EDGE_BYTES * n_edges, FEWER)
         for y, x in np.argwhere(is_edge).tolist():
             following.setdefault((x + begin[0], y + begin[1]), []).append((x + end[0], y + end[1]))
     corners: list[tuple[float, float]] = []

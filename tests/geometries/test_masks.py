@@ -361,3 +361,21 @@ def test_boundary_iou_is_a_rule_of_masks() -> None:
     assert sf.bias(matches).set_index("metric")["estimate"]["loc_a"] == 1
     with refused(("boundary_iou compares masks", "mask_h")):
         sf.match(*[truth.drop(columns="mask").assign(x=0.0, y=0.0, w=1.0, h=1.0)] * 2, similarity="boundary_iou")
+
+
+@pytest.mark.parametrize("function", [sf.bias, lambda matches: sf.plots.frame(matches, 0, 1)])
+def test_masks_that_would_not_fit_into_memory(function: Any) -> None:
+    """One run in a row of two thousand million pixels is a few characters, and its columns are far more than fit."""
+    size = (1 << 31) - 1
+    row = pd.DataFrame({"sequence": [0], "frame": 1, "object": 0, "mask": encoded_mask([0, size])})
+    matches = sf.match(*[row.assign(mask_h=1.0, mask_w=float(size))] * 2)
+    with refused(("masks", "GiB")):
+        function(matches)
+    plt.close("all")
+
+
+def test_boundaries_of_a_long_row() -> None:
+    """The distance from the outline, a share of the diagonal, may be far more than the rows that there are."""
+    row = pd.DataFrame({"sequence": [0], "frame": 1, "object": 0, "mask": encoded_mask([0, 10**6])})
+    matches = sf.match(*[row.assign(mask_h=1.0, mask_w=1e6)] * 2, similarity="boundary_iou")
+    assert matches["similarity"].tolist() == [1.0]
