@@ -42,7 +42,7 @@ __all__ = [
 ]
 
 
-def recall_map(matches: Table, bins: int = 12) -> ChartType:
+def recall_map(matches: Table, bins: int = 12, axes: tuple[str, str] | None = None) -> ChartType:
     """Charts recall over the image plane (px).
 
     Parameters
@@ -51,6 +51,8 @@ def recall_map(matches: Table, bins: int = 12) -> ChartType:
         A match table with `truth_x` and `truth_y`; of several submissions the reader picks the one to see.
     bins
         The count of columns of the map. There are as many rows as make its cells square.
+    axes
+        Which two of `x`, `y` and `z` are drawn of points in space; x and y without a word.
 
     Returns
     -------
@@ -69,7 +71,7 @@ def recall_map(matches: Table, bins: int = 12) -> ChartType:
     >>> sf.charts.recall_map(matches).title
     'Recall over the image plane'
     """
-    return _charts().recall_map(matches, bins)
+    return _charts().recall_map(matches, bins, axes)
 
 
 def distances(matches: Table, bins: int = 40) -> ChartType:
@@ -102,7 +104,7 @@ def distances(matches: Table, bins: int = 40) -> ChartType:
     return _charts().distances(matches, bins)
 
 
-def residuals(matches: Table, tau: float | None = None) -> ChartType:
+def residuals(matches: Table, tau: float | None = None, axes: tuple[str, str] | None = None) -> ChartType:
     """Charts predicted minus true coordinates of the true positives (px), counted in bins.
 
     Parameters
@@ -112,6 +114,8 @@ def residuals(matches: Table, tau: float | None = None) -> ChartType:
         picks the one to see.
     tau
         The largest distance of a true positive (px). Needed only where the match table has lost its own.
+    axes
+        Which two of `x`, `y` and `z` are drawn of points in space; x and y without a word.
 
     Returns
     -------
@@ -130,7 +134,7 @@ def residuals(matches: Table, tau: float | None = None) -> ChartType:
     >>> sf.charts.residuals(matches).title
     'Predicted minus true coordinates of the true positives, and tau'
     """
-    return _charts().residuals(matches, tau)
+    return _charts().residuals(matches, tau, axes)
 
 
 def metric_by_slice(intervals: Table | Mapping[str, Table], metric: str | None = None) -> ChartType:

@@ -69,7 +69,7 @@ __all__ = [
 ]
 
 
-def recall_map(matches: Table, ax: Axes | None = None, bins: int = 12) -> Axes:
+def recall_map(matches: Table, ax: Axes | None = None, bins: int = 12, axes: tuple[str, str] | None = None) -> Axes:
     """Draws a map of recall over the image plane (px).
 
     Parameters
@@ -80,6 +80,8 @@ def recall_map(matches: Table, ax: Axes | None = None, bins: int = 12) -> Axes:
         The Axes to draw into; a new figure without it.
     bins
         The count of columns of the map. There are as many rows as make its cells square.
+    axes
+        Which two of `x`, `y` and `z` are drawn of points in space; x and y without a word.
 
     Returns
     -------
@@ -96,15 +98,16 @@ def recall_map(matches: Table, ax: Axes | None = None, bins: int = 12) -> Axes:
     >>> sf.plots.recall_map(matches).get_title()
     'Recall over the image, 627 truths'
     """
-    table = drawn_tables.matches_to_draw(matches, "plots", 3)
+    table = drawn_tables.places_to_draw(matches, "plots", 3, axes)
     grid = drawn_tables.recall_grid(table, drawn_tables.count_to_draw(bins, "bins", "plots"))
     ax = axes_or_new(ax)
     if grid is None:
         return nothing_to_draw(ax, "no truths")
     mesh = ax.pcolormesh(grid.x_edges, grid.y_edges, grid.recall.T, cmap="cividis", vmin=0, vmax=1)
     ax.figure.colorbar(mesh, ax=ax, label=axis_label("recall"))
-    ax.set(title=f"Recall over the image, {int(grid.n_truth.sum()):,} truths")
-    return image_plane(ax, wording.plane_of(table))
+    plane = wording.plane_of(table)
+    ax.set(title=f"Recall over {plane.words}, {int(grid.n_truth.sum()):,} truths")
+    return image_plane(ax, plane)
 
 
 def distances(matches: Table, ax: Axes | None = None, bins: int = 40) -> Axes:
@@ -134,7 +137,7 @@ def distances(matches: Table, ax: Axes | None = None, bins: int = 40) -> Axes:
     >>> sf.plots.distances(matches).get_xlabel()
     'distance, px'
     """
-    table = drawn_tables.matches_to_draw(matches, "plots", 3, places=False)
+    table = drawn_tables.matches_to_draw(matches, "plots", 3)
     bins = drawn_tables.count_to_draw(bins, "bins", "plots")
     measure = schema.measure_of(table)
     values = table[measure].dropna().to_numpy(np.float64)
@@ -157,7 +160,9 @@ def distances(matches: Table, ax: Axes | None = None, bins: int = 40) -> Axes:
     return ax
 
 
-def residuals(matches: Table, ax: Axes | None = None, tau: float | None = None) -> Axes:
+def residuals(
+    matches: Table, ax: Axes | None = None, tau: float | None = None, axes: tuple[str, str] | None = None
+) -> Axes:
     """Draws predicted minus true coordinates of the true positives (px), with their mean, and tau as a circle.
 
     Parameters
@@ -168,6 +173,8 @@ def residuals(matches: Table, ax: Axes | None = None, tau: float | None = None) 
         The Axes to draw into; a new figure without it.
     tau
         The largest distance of a true positive (px). Needed only where the match table has lost its own.
+    axes
+        Which two of `x`, `y` and `z` are drawn of points in space; x and y without a word.
 
     Returns
     -------
@@ -184,7 +191,7 @@ def residuals(matches: Table, ax: Axes | None = None, tau: float | None = None) 
     >>> sf.plots.residuals(matches).get_xlabel()
     'predicted - true x, px'
     """
-    table = drawn_tables.matches_to_draw(matches, "plots", 3)
+    table = drawn_tables.places_to_draw(matches, "plots", 3, axes)
     rule = noted_rule.distance_rule(table, ["tau"], tau)
     drawn_tables.check_offsets(table, "plots")
     dx, dy = offsets(table)
@@ -209,6 +216,7 @@ def residuals(matches: Table, ax: Axes | None = None, tau: float | None = None) 
     ax.axvline(0, color=GREY, linewidth=0.5)
     image_plane(ax, plane)
     titles = {f"{axis}label": plane.offset_title(axis) for axis in "xy"}
-    ax.set(**titles, title=f"Residuals of {len(dx):,} hits", xlim=(-reach, reach), ylim=(reach, -reach))
+    ax.set(**titles, title=f"Residuals of {len(dx):,} hits", xlim=(-reach, reach))
+    ax.set_ylim((-reach, reach) if plane.is_up else (reach, -reach))
     legend_beside(ax)
     return ax

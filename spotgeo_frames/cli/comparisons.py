@@ -185,7 +185,9 @@ def _sides(given: saved.Given, *, of_precision: bool, always_valid: bool) -> Sid
     left_out, unknown = selections.excluded_sequences(given.exclude, [of.table for of in evaluated])
     if unknown is not None:
         warnings.warn(unknown, stacklevel=2)
+    unit = evaluated[0].table.attrs.get("unit")
     entries = evaluated[0].evaluate(evaluated[0].table, None, ()).metrics.entries
+    entries = {name: entry._replace(unit=entry.unit_in(unit)) for name, entry in entries.items()}
     others = [] if given.how.tracks else [*AP_METRICS]
     return Sides(results, entries, others, left_out, always_valid)
 

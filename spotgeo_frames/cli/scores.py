@@ -48,7 +48,10 @@ def score(
 
     def text() -> str:
         head = heading(submission, truth, rule_text(summary.attrs))
-        parts = [f"{head}\n{overview(columns_of(summary).records()[0])}", held and held_text(held)]
+        parts = [
+            f"{head}\n{overview(columns_of(summary).records()[0], summary.attrs.get('unit'))}",
+            held and held_text(held),
+        ]
         for columns, table in by_slice.items():
             empty = one_line(f"{' or '.join(columns)} is null in every row")
             parts.append(slice_text(table, columns) if len(table) else empty)

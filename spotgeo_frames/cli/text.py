@@ -41,8 +41,11 @@ def rule_text(notes: Mapping[Hashable, Any]) -> str:
     return ", ".join([*measure, *thresholds, *chosen, *of_class])
 
 
-def overview(row: Mapping[str, Any]) -> str:
-    """Formats a summary: its counts, then one line for each metric with its unit and formula."""
+def overview(row: Mapping[str, Any], unit: str | None = None) -> str:
+    """Formats a summary: its counts, then one line for each metric with its unit and formula.
+
+    `unit` is that of the rule's distances here and below, as notes have it: None for px.
+    """
     nouns = {"n_sequences": "sequence", "n_frames": "frame", "n_truth": "truth", "n_predicted": "prediction"}
     counts = ", ".join(f"{row[name]:,} {noun}{'' if row[name] == 1 else 's'}" for name, noun in nouns.items())
     outcomes = "   ".join(f"{registry.METRICS[name].label} {row[name]:,.0f}" for name in ("tp", "fn", "fp"))
@@ -53,7 +56,7 @@ def overview(row: Mapping[str, Any]) -> str:
         if metric.written != "count" and metric.is_defined(*kind)
     ]
     width = max(len(metric.label) for metric in metrics)
-    lines = [_line(metric, row[metric.name], width) for metric in metrics]
+    lines = [_line(metric, row[metric.name], width, unit) for metric in metrics]
     return "\n".join([counts, "", f"  {outcomes}", "", *lines])
 
 
@@ -62,10 +65,11 @@ def _kind(names: Container[Hashable]) -> tuple[bool, str]:
     return "loc_a" in names, sequence_sums.assignment_of(names)
 
 
-def _line(metric: Metric, value: float, width: int) -> str:
+def _line(metric: Metric, value: float, width: int, unit: str | None) -> str:
     """The line of a metric: its label, its value, its unit and its formula."""
     number = number_text(value, ",.4f")
-    formula = f"{metric.unit}, {metric.formula}" if metric.unit else metric.formula
+    own = metric.unit_in(unit)
+    formula = f"{own}, {metric.formula}" if own else metric.formula
     return f"  {metric.label:<{width}} {number:>14}   {formula}"
 
 
@@ -91,15 +95,15 @@ def comparison_text(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
     first, *others = (name for name in wording.BOARD if name in board and name not in undefined)
     by = _named(board, [str(column) for column in board.columns[: board.columns.get_loc("rank")]])
     count = "n_sequences" if "n_sequences" in board else "n_frames"
-    forms = {"kelvins_mse": ",.1f"}
+    forms, unit = {"kelvins_mse": ",.1f"}, board.attrs.get("unit")
     ranking = {
         "rank": board["rank"],
         "name": board["name"].map(one_line),
-        wording.title(first): board[first].map(number_text),
+        wording.title(first, unit): board[first].map(number_text),
         "from": board[f"{first}_low"].map(number_text),
         "to": board[f"{first}_high"].map(number_text),
         **{
-            wording.title(name): board[name].map(partial(number_text, written=forms.get(name, ".4f")))
+            wording.title(name, unit): board[name].map(partial(number_text, written=forms.get(name, ".4f")))
             for name in others
         },
         "apart from next": board["apart_from_next"].map({True: "yes", False: "no"}).fillna("-"),
@@ -114,7 +118,7 @@ def comparison_text(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
         "estimate: a minus b; low to high: 95% interval, and p_value: from swapping and leaving out sequences",
         f"both ask {board.attrs['question']}",
         "p_adjusted: over all pairs and metrics together",
-        f"apart from next: by {wording.title(first)}, p_adjusted < 0.05; no: not shown to differ",
+        f"apart from next: by {wording.title(first, unit)}, p_adjusted < 0.05; no: not shown to differ",
     ]
     if of and (pairs["aggregate"] == "macro").any():
         notes.append("macro: the mean over sequences")
@@ -160,16 +164,18 @@ def table_text(table: pd.DataFrame) -> str:
     import pandas as pd
 
     columns = [str(column) for column in table if table[column].notna().any()]
-    return pd.DataFrame({_heading(column): _cells(table, column) for column in columns}).to_string(index=False)
+    unit = table.attrs.get("unit")
+    return pd.DataFrame({_heading(column, unit): _cells(table, column) for column in columns}).to_string(index=False)
 
 
-def _heading(column: str) -> str:
+def _heading(column: str, unit: str | None) -> str:
     """The label of a metric with its unit, or the name of another column in words."""
     from ..presentation.drawing import wording
 
     suffix = next(suffix for suffix in ("_low", "_high", "") if column.endswith(suffix))
     words = column.removeprefix("n_").removesuffix(suffix).replace("_", " ") + wording.SUFFIXES[suffix][0]
-    return wording.title(column) or ("tau, px" if column == "tau" else words)
+    tau = wording.with_unit("tau", wording.unit_of_distances(unit))
+    return wording.title(column, unit) or (tau if column == "tau" else words)
 
 
 def _cells(table: pd.DataFrame, column: str) -> pd.Series:

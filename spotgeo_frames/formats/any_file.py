@@ -83,6 +83,7 @@ READERS = {
     "cvat": Reader("CVAT for video", "cvat", "read_cvat"),
     "dota": Reader("DOTA's label files or results", "dota", "read_dota"),
     "kitti": Reader("KITTI's label files", "kitti", "read_kitti"),
+    "mots": Reader("MOTS' tracks of masks", "mots", "read_mots"),
     "voc": Reader("Pascal VOC", "voc", "read_voc"),
     "visdrone": Reader("VisDrone's label files", "visdrone", "read_visdrone"),
     "uavdt": Reader("UAVDT's label files", "visdrone", "read_uavdt"),
@@ -378,10 +379,10 @@ def _layout(path: Path) -> Layout | None:
     endings = Counter(entry.suffix for entry in entries)
     if endings[".parquet"]:
         return None
-    if any((entry / "gt").is_dir() for entry in entries):
-        return "motchallenge"
     if known_format(path) is not None:
         return None
+    if any((entry / "gt").is_dir() for entry in entries):
+        return "motchallenge"
     if endings[".txt"] > endings[".json"]:
         return "motchallenge"
     return "posetrack" if endings[".json"] else None

@@ -60,6 +60,9 @@ UAVDT_NAME = re.compile(r"(?P<sequence>.+)_gt(?P<part>|_whole|_ignore)")
 # What lines at the head of DOTA's labels begin with, and how its files of results are called, a class each.
 DOTA_HEADS, DOTA_RESULTS = ("imagesource", "gsd"), "Task1_"
 
+# What lines of MOTS have before the mask, and its classes.
+MOTS_FIELDS, MOTS_CLASSES = ("frame", "id", "class", "height", "width"), (1, 2, 10)
+
 # How many numbers four corners are.
 CORNERS = 8
 
@@ -188,6 +191,8 @@ def of_lines(opening: bytes, name: str) -> str | None:
         return "kitti"
     if all(map(_is_of_dota, lines)) or (Path(name).name.startswith(DOTA_RESULTS) and all(map(_is_result, lines))):
         return "dota"
+    if all(map(_is_of_mots, lines)):
+        return "mots"
     if all(map(_is_of_turned_yolo, lines)):
         return "turned yolo"
     return "yolo" if all(5 <= len(fields) <= 7 and "," not in fields[0] for fields in lines) else None
@@ -212,6 +217,15 @@ def _is_of_dota(fields: Sequence[str]) -> bool:
 def _is_result(fields: Sequence[str]) -> bool:
     """Whether a line is a result for DOTA: an image, which may be a number, score and four corners."""
     return len(fields) == CORNERS + 2 and _numbers(fields[1:]) is not None
+
+
+def _is_of_mots(fields: Sequence[str]) -> bool:
+    """Whether a line is one of MOTS: frame, id, class, height and width as whole numbers, and a mask as run lengths."""
+    if len(fields) != len(MOTS_FIELDS) + 1 or not all(field.isdecimal() for field in fields[:-1]):
+        return False
+    known = dict(zip(MOTS_FIELDS, map(int, fields), strict=False))
+    is_mask = all("0" <= letter <= "o" for letter in fields[-1])
+    return is_mask and known["class"] in MOTS_CLASSES and min(known["height"], known["width"]) > 1
 
 
 def _is_of_turned_yolo(fields: Sequence[str]) -> bool:
@@ -274,8 +288,9 @@ def _of_entries(folder: Path) -> str | None:
         return "fiftyone"
     if any(name.endswith(".parquet") or "=" in name for name in names):
         return "table"
-    if any((entry / "gt").is_dir() for entry in entries):
-        return "motchallenge"
+    truths = [entry / "gt" / "gt.txt" for entry in entries if (entry / "gt").is_dir()]
+    if truths:
+        return "mots" if truths[0].is_file() and _of_opening(truths[0]) == "mots" else "motchallenge"
     for ending in (".xml", ".txt", ".json"):
         files = [entry for entry in entries if entry.name.lower().endswith(ending) and entry.is_file()]
         told = next((one for file in files[:MOST_FILES] if (one := _of_opening(file)) is not None), None)

@@ -70,6 +70,9 @@ class Offsets(NamedTuple):
 # A mistake in columns, what to do about it, and a function from a table to the same without it.
 Slip = tuple[str, str, Callable[["pd.DataFrame"], "pd.DataFrame"]]
 
+# The same with a function from the truth's objects and the predictions to these; None where there is no such mistake.
+SlipBesideTruth = tuple[str, str, Callable[["pd.DataFrame", "pd.DataFrame"], "pd.DataFrame | None"]]
+
 
 @dataclass(frozen=True)
 class Geometry:
@@ -78,7 +81,9 @@ class Geometry:
     Attributes
     ----------
     name
-        What messages call it: "points", "boxes", "joints", "poses", or the name of the caller's function.
+        What notes call it: "points", "boxes", "joints", "poses", or the name of the caller's function.
+    words
+        What messages call its rows, where that is not the name: "places in the sky".
     columns
         The columns that rows of both sides have, besides the key.
     columns_of_tables
@@ -99,6 +104,8 @@ class Geometry:
         The unit of distances and places; "px" unless it is said.
     places_in
         The unit of middles and outlines, where it is not `unit`: places in the sky are in degrees.
+    places_per_unit
+        How much of that is one `unit`.
     similarity
         The word by which callers ask for its own measure, which is also the name of the rule; None where that is a
         distance, or has no word.
@@ -149,8 +156,10 @@ class Geometry:
     slips
         The slips of the pen that `check` looks for in predictions: what each is, what to do about it, and a function
         that corrects a table.
+    slips_beside_truth
+        Further ones, which need the truth's objects to be corrected.
     forms
-        Those of them that normalised coordinates may have, too.
+        Those of the slips that normalised coordinates may have, too.
     variants
         The same rows under other measures, each with the word of its own as `similarity`.
     given
@@ -165,6 +174,8 @@ class Geometry:
     is_distance: bool = False
     unit: str | None = None
     places_in: str | None = None
+    places_per_unit: float = 1.0
+    words: str = ""
     similarity: str | None = None
     title: str = ""
     official_numbers: str = "boxes"
@@ -193,6 +204,7 @@ class Geometry:
     drawn_angle: str | None = None
     offsets: Offsets | None = None
     slips: tuple[Slip, ...] = ()
+    slips_beside_truth: tuple[SlipBesideTruth, ...] = ()
     forms: tuple[Slip, ...] = ()
     variants: tuple[Geometry, ...] = ()
     given: Any = None
@@ -201,6 +213,11 @@ class Geometry:
         if self.given is None:
             return super().__reduce_ex__(protocol)
         return type(self.given).registered, (self.given,)
+
+    @property
+    def called(self) -> str:
+        """What messages call its rows."""
+        return self.words or self.name
 
     def rule_name(self, by_similarity: bool) -> str:
         """What rules and notes call its measure, where it has columns of its own."""
@@ -223,7 +240,7 @@ class Geometry:
     def shifted(self, objects: pd.DataFrame, dx: Any, dy: Any) -> pd.DataFrame:
         """Objects moved back by dx and dy, one number or (N,), in the unit of the geometry's offsets."""
         if self.offsets is None or self.offsets.moved is None:
-            raise ValueError(f"nothing tells how {self.name} are moved")
+            raise ValueError(f"nothing tells how {self.called} are moved")
         offset = np.zeros((len(objects), len(self.offsets.parts), len(self.offsets.metrics)))
         offset[..., 0], offset[..., 1] = (np.broadcast_to(along, len(objects))[:, None] for along in (dx, dy))
         return self.offsets.moved(objects, offset)

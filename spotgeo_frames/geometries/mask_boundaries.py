@@ -13,10 +13,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..support import run_lengths
+from ..support import memory, run_lengths
 from ..tables import Columns
 from .facts import Extents
+from .mask_changes import FEWER
 from .masks import MASKS, Masks, image_of, masks_of, prepared, reach, shares
+
+# The memory for each pixel within the edges of a mask.
+BOUNDARY_BYTES = 48
 
 # The distance from the outline, as a share of the image's diagonal.
 NEAR = 0.02
@@ -42,6 +46,7 @@ def _boundary(masks: Masks, position: int) -> tuple[np.ndarray, np.ndarray]:
     height, width = int(masks.runs.height[position]), int(masks.runs.width[position])
     near = max(1, round(NEAR * float(np.sqrt(height**2 + width**2))))
     inside = image_of(masks, position)
+    memory.check_at_hand("masks", f"the boundary within {inside.size:,} pixels", BOUNDARY_BYTES * inside.size, FEWER)
     boundary = inside & ~eroded(inside, near)
     # A row of pixels outside ends each column.
     flat = np.concatenate([[False], np.pad(boundary, ((0, 1), (0, 0))).ravel(order="F")])
@@ -58,6 +63,8 @@ def eroded(inside: np.ndarray, near: int) -> np.ndarray:
     [[0, 0, 0, 0, 0], [0, 1, 1, 1, 0], [0, 0, 0, 0, 0]]
     """
     kept = inside
+    if min(inside.shape, default=0) <= 2 * near:  # no pixel has as many on both sides
+        return np.zeros_like(inside)
     for axis in (0, 1):
         padding = [(0, 0), (0, 0)]
         padding[axis] = (near + 1, near)

@@ -8,21 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from ..support import arrays, run_lengths
-from ..tables import Columns, as_numbers, messages, null_rows, provenance, schema
-from .facts import Extents, Geometry, Offsets, PairMeasure, Places, Rows, Slip
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-COLUMNS = schema.BUILT_IN_COLUMNS["masks"]
+from ..support import arrays, memory, run_lengths
+from ..tables import Columns, as_numbers, messages, schema
+from .facts import Extents, Geometry, Offsets, PairMeasure, Places, Rows
+from .mask_changes import COLUMNS, FEWER, PIXEL_BYTES, SLIPS, SLIPS_BESIDE_TRUTH, moved, runs_of_rows
 
 # So many ends of runs are looked up together; those of a few frames stay in the fastest memory.
 ENDS_AT_ONCE = 1 << 15
+
+# The memory for each edge of a pixel in an outline.
+EDGE_BYTES = 1000
 
 # More than the pixels of any image: the places of pixels of different masks do not meet.
 SPAN = 1 << 32
@@ -125,7 +124,7 @@ def prepared(table: Columns) -> Masks:
         marked = np.zeros(len(table), bool)
         marked[position] = True
         keys = messages.first_keys(table, marked, schema.OBJECT_KEY)
-        return f"{provenance.source(table, 'masks')}: column mask: {keys}"
+        return f"column mask: {keys}"
 
     height, width = (as_numbers(table[name]) for name in COLUMNS[1:])
     return masks_of(run_lengths.runs_of(table["mask"], height, width, row))
@@ -143,17 +142,8 @@ def reach(truth: Masks, predictions: Masks, least: float) -> tuple[Extents, Exte
 
 def _known(rows: Rows) -> tuple[Masks, np.ndarray]:
     """The masks of the rows that have one, and their positions."""
-    runs, known = _known_runs(rows)
+    runs, known = runs_of_rows(rows)
     return masks_of(runs), known
-
-
-def _known_runs(rows: Rows) -> tuple[run_lengths.Runs, np.ndarray]:
-    """The runs of the masks of the rows that have one, and the positions of these rows."""
-    texts = rows.given("mask")
-    known = np.flatnonzero(~null_rows(texts))
-    height, width = (rows[name][known] for name in COLUMNS[1:])
-    runs = run_lengths.runs_of(texts.take(known), height, width, lambda position: f"column mask: row {known[position]}")
-    return runs, known
 
 
 def _of_rows(rows: Rows, numbers: Callable[[Masks], tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
@@ -198,7 +188,7 @@ def _place(rows: Rows) -> Places:
 
 def _size(rows: Rows) -> np.ndarray:
     """The areas of masks, px²."""
-    runs, known = _known_runs(rows)
+    runs, known = runs_of_rows(rows)
     areas = np.full(len(rows[COLUMNS[1]]), np.nan)
     areas[known] = runs.areas
     return areas
@@ -227,6 +217,8 @@ def image_of(masks: Masks, position: int) -> np.ndarray:
     runs, left, top = masks.runs, int(masks.left[position]), int(masks.top[position])
     right, bottom = int(masks.right[position]), int(masks.bottom[position])
     height = int(runs.height[position])
+    name, size = "masks", f"the pixels within a mask of {right - left:,} columns of {height:,}"
+    memory.check_at_hand(name, size, PIXEL_BYTES * (right - left) * height, FEWER)
     of_mask = slice(*runs.first[position : position + 2].tolist())
     changes = np.zeros((right - left) * height + 1, np.int8)
     np.add.at(changes, runs.start[of_mask] - left * height, 1)
@@ -258,6 +250,8 @@ def _rings(inside: np.ndarray) -> np.ndarray:
         ((0, -1), (0, 1), (0, 0)),
     ):
         is_edge = padded[1:-1, 1:-1] & ~padded[1 + dy : padded.shape[0] - 1 + dy, 1 + dx : padded.shape[1] - 1 + dx]
+        n_edges = int(np.count_nonzero(is_edge))
+        memory.check_at_hand("masks", f"an outline of {n_edges:,} px", EDGE_BYTES * n_edges, FEWER)
         for y, x in np.argwhere(is_edge).tolist():
             following.setdefault((x + begin[0], y + begin[1]), []).append((x + end[0], y + end[1]))
     corners: list[tuple[float, float]] = []
@@ -285,45 +279,6 @@ def _right_turn(place: tuple[int, int], step: tuple[int, int], ends: list[tuple[
     return int((ends[1][0] - place[0], ends[1][1] - place[1]) == (-step[1], step[0]))
 
 
-def _each(masks: pd.DataFrame, changed: Callable[[np.ndarray], np.ndarray]) -> pd.DataFrame:
-    """The masks with the image of each changed."""
-    runs, known = _known(Rows(masks))
-    texts = masks["mask"].astype(object).to_numpy(copy=True)
-    for at, position in enumerate(known.tolist()):
-        size = int(runs.runs.height[at]), int(runs.runs.width[at])
-        image = np.zeros(size, bool)
-        crop = image_of(runs, at)
-        top, left = int(runs.top[at]), int(runs.left[at])
-        image[top : top + crop.shape[0], left : left + crop.shape[1]] = crop
-        texts[position] = run_lengths.encoded_mask(run_lengths.counts_of(changed(image)))
-    return masks.assign(mask=texts)
-
-
-def _stored_by_row(masks: pd.DataFrame) -> pd.DataFrame:
-    return _each(masks, lambda image: image.ravel(order="F").reshape(image.shape))
-
-
-def _read_by_row(masks: pd.DataFrame) -> pd.DataFrame:
-    return _each(masks, lambda image: image.ravel().reshape(image.shape, order="F"))
-
-
-def _sizes_exchanged(masks: pd.DataFrame) -> pd.DataFrame:
-    return masks.assign(mask_h=masks["mask_w"], mask_w=masks["mask_h"])
-
-
-SLIPS: tuple[Slip, ...] = (
-    (
-        "masks are stored row by row",
-        "count the pixels down the columns, as COCO does: encode the mask in Fortran's order",
-        _stored_by_row,
-    ),
-    (
-        "the columns of masks are taken for their rows",
-        "decode masks in Fortran's order: COCO counts the pixels down the columns",
-        _read_by_row,
-    ),
-    ("mask_h and mask_w are swapped", "write the height of the image, then its width", _sizes_exchanged),
-)
 MASKS = Geometry(
     "masks",
     COLUMNS,
@@ -342,6 +297,7 @@ MASKS = Geometry(
     size=_size,
     drawn_as="boxes",
     drawn_box=_around,
-    offsets=Offsets(["dx", "dy", "area_ratio"], [""], _offsets, None, _told),
+    offsets=Offsets(["dx", "dy", "area_ratio"], [""], _offsets, moved, _told),
     slips=SLIPS,
+    slips_beside_truth=SLIPS_BESIDE_TRUTH,
 )

@@ -14,7 +14,7 @@ import numpy as np
 from ..support import arrays
 from ..tables import Columns, schema
 from .boxes import ROUNDING, reach, shrunk
-from .facts import Extents, Geometry, Offsets, PairMeasure, Places, Rows, Slip, swap_of
+from .facts import Extents, Geometry, Offsets, PairMeasure, Places, Rows, Slip, swap_of, swapped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -285,6 +285,20 @@ def _turned_back(boxes: pd.DataFrame) -> pd.DataFrame:
     return boxes.assign(angle=-boxes["angle"])
 
 
+def _from_y_axis(boxes: pd.DataFrame) -> pd.DataFrame:
+    return boxes.assign(angle=QUARTER - boxes["angle"])
+
+
+def _axes_swapped(boxes: pd.DataFrame) -> pd.DataFrame:
+    return _from_y_axis(swapped(boxes, "cx", "cy"))
+
+
+def _from_turned_corner(boxes: pd.DataFrame) -> pd.DataFrame:
+    angle = boxes["angle"].to_numpy()
+    cosine, sine, w, h = arrays.cosine(angle), arrays.sine(angle), boxes["w"], boxes["h"]
+    return boxes.assign(cx=boxes["cx"] + (w * cosine - h * sine) / 2, cy=boxes["cy"] + (w * sine + h * cosine) / 2)
+
+
 def _from_top_left(boxes: pd.DataFrame) -> pd.DataFrame:
     return boxes.assign(cx=boxes["cx"] + boxes["w"] / 2, cy=boxes["cy"] + boxes["h"] / 2)
 
@@ -319,8 +333,23 @@ SLIPS: tuple[Slip, ...] = (
         "give it in degrees from the x axis towards the y axis: multiply by -180 / pi",
         _in_degrees_turned_back,
     ),
+    (
+        "angle is counted from the y axis towards the x axis",
+        "count it from the x axis towards the y axis: 90 - angle",
+        _from_y_axis,
+    ),
     swap_of("w", "h"),
     swap_of("cx", "cy"),
+    (
+        "x and y are swapped, and so angle is counted from the y axis",
+        "write the column of the image, then its row: cx, cy, and 90 - angle",
+        _axes_swapped,
+    ),
+    (
+        "cx and cy are the corner of the turned box that is its top left one before it is turned",
+        "give its middle: cx + (w * cos(angle) - h * sin(angle)) / 2, cy + (w * sin(angle) + h * cos(angle)) / 2",
+        _from_turned_corner,
+    ),
     *FORMS,
 )
 ORIENTED_BOXES = Geometry(

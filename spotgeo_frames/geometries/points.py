@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..support import arrays
+from ..support import InputError, arrays
 from ..tables import schema
 from .boxes import BOXES
 from .facts import SWAP, Extents, Geometry, Offsets, Places, Rows, difference, sides_of_matches
@@ -71,15 +71,18 @@ def centres(table: Any, prefix: str = "") -> Places:
     return np.full(len(table), np.nan), np.full(len(table), np.nan)
 
 
-def with_places(matches: pd.DataFrame) -> pd.DataFrame:
+def with_places(matches: pd.DataFrame, axes: Any = None, who: str = "plots") -> pd.DataFrame:
     """A match table whose rows have x and y on both sides, for pictures: the middles, where a geometry has others.
 
     Those that are drawn as boxes have x, y, w and h of these. They are null where the geometry knows no middle. Where
     middles lie in no plane, as in the sky, the rows are then points in a chart of their sequence, and the note `chart`
-    has the name of the geometry.
+    has the name of the geometry. Points in space have two of their columns, `axes`, as x and y, which the note `axes`
+    names; x and y without a word. Raises InputError, which begins with `who`, if `axes` are none.
     """
     places: dict[str, np.ndarray] = {}
     geometries = [geometry_of(matches, prefix) for prefix in schema.SIDE_PREFIXES]
+    if axes is not None:
+        return _seen_along(matches, axes, geometries, who)
     chart = geometries[0].chart if geometries[0] is geometries[1] else None
     if chart is not None:
         sequence, _ = arrays.grouped(arrays.row_keys(matches, ["sequence"]))
@@ -99,6 +102,25 @@ def with_places(matches: pd.DataFrame) -> pd.DataFrame:
         elif schema.geometry_name(matches, prefix) is not None and not POINTS.is_of(matches, prefix):
             places |= dict(zip((f"{prefix}x", f"{prefix}y"), centres(matches, prefix), strict=True))
     return matches.assign(**places) if places else matches
+
+
+def _seen_along(matches: pd.DataFrame, axes: Any, geometries: list[Geometry], who: str) -> pd.DataFrame:
+    """A match table of points in space with two of their columns as x and y."""
+    [one, other] = geometries
+    known = one.columns if one is other and one.third else ()
+    if not known:
+        raise InputError(f"{who}: axes chooses two of the axes of points in space, and these rows have no z")
+    is_pair = isinstance(axes, tuple | list) and len(axes) == 2 and axes[0] != axes[1]
+    if not is_pair or not all(axis in known for axis in axes):
+        raise InputError(f'{who}: axes is {axes!r}; two of {", ".join(known)} are needed, such as ("x", "z")')
+    columns = {
+        f"{prefix}{to}": matches[f"{prefix}{of}"]
+        for prefix in schema.SIDE_PREFIXES
+        for to, of in zip("xy", axes, strict=True)
+    }
+    seen = matches.assign(**columns)
+    seen.attrs = matches.attrs | {"axes": tuple(axes)}
+    return seen
 
 
 def offsets(matches: Any) -> Places:

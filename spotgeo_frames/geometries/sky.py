@@ -95,14 +95,15 @@ def _offsets(truth: Rows, predictions: Rows) -> np.ndarray:
 
 
 def _east_north(one: Places, other: Places) -> Places:
-    """How far N places are east and north of others (arcsec), along the great circle to them."""
+    """How far N places are east and north of others (arcsec), along the great circle to them; null of the antipode."""
     (ra, dec), (ra2, dec2) = one, other
     across = _turn(ra2 - ra)
     # The position angle: both parts are differences that keep all their digits where the places are near.
     east = arrays.sine(across) * arrays.cosine(dec2)
     north = arrays.sine(dec2 - dec) + 2 * arrays.sine(dec) * arrays.cosine(dec2) * arrays.sine(across / 2) ** 2
     length = np.sqrt(east * east + north * north)
-    scale = great_circle(ra, dec, ra2, dec2) / np.where(length > 0, length, 1.0)
+    far = great_circle(ra, dec, ra2, dec2)
+    scale = far / np.where(length > 0, length, np.where(far > 0, np.nan, 1.0))
     return east * scale, north * scale
 
 
@@ -146,6 +147,22 @@ def _of_hours(places: pd.DataFrame) -> pd.DataFrame:
     return places.assign(ra=places["ra"] * HOUR)
 
 
+def _as_hours(places: pd.DataFrame) -> pd.DataFrame:
+    return places.assign(ra=places["ra"] / HOUR)
+
+
+def _to_the_east(places: pd.DataFrame) -> pd.DataFrame:
+    return places.assign(ra=-places["ra"])
+
+
+def _to_the_north(places: pd.DataFrame) -> pd.DataFrame:
+    return places.assign(dec=-places["dec"])
+
+
+def _around_pole(places: pd.DataFrame) -> pd.DataFrame:
+    return places.assign(ra=places["ra"] / np.maximum(arrays.cosine(places["dec"].to_numpy()), DEGREES))
+
+
 SLIPS: tuple[Slip, ...] = (
     (
         "ra and dec are swapped",
@@ -154,6 +171,10 @@ SLIPS: tuple[Slip, ...] = (
     ),
     ("ra and dec are in radians", "give them in degrees: multiply by 180 / pi", _of_radians),
     ("ra is in hours", "give it in degrees: multiply by 15", _of_hours),
+    ("ra is taken for hours and multiplied by 15", "give it as it was: divide by 15", _as_hours),
+    ("ra grows to the west", "count it to the east: 360 - ra", _to_the_east),
+    ("dec is positive in the south", "give it positive in the north: -dec", _to_the_north),
+    ("ra is multiplied by the cosine of dec", "give it as an angle around the pole: divide by cos(dec)", _around_pole),
 )
 SKY = Geometry(
     "sky",
@@ -162,8 +183,10 @@ SKY = Geometry(
     _measure,
     _reach,
     is_distance=True,
+    words="places in the sky",
     unit="arcsec",
     places_in="degrees",
+    places_per_unit=1 / ARCSEC,
     title="similarity of places in the sky",
     place=_place,
     chart=_chart,

@@ -62,6 +62,7 @@ SPACE = Geometry(
     _measure,
     _reach,
     is_distance=True,
+    words="points in space",
     title="point similarity",
     place=_place,
     third="z",

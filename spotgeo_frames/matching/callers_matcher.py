@@ -15,6 +15,7 @@ from .alignment import Aligned, FrameRule, Side
 from .crowds import without_crowds
 from .left_out import left_out
 from .matcher import counted_table
+from .near_pairs import prepared_sides
 from .options import match_options, rule_of_tables
 from .pairs import Pairs, join_pairs, same_category
 from .rule import Rule, check_by_distance, check_middles, compared
@@ -108,7 +109,7 @@ def match_frames(
     given = [_rows_given(side, tables=tables) for side in (aligned.truth, aligned.predictions)]
     measure = rule.geometry.measure
     assert measure is not None  # a rule that was just made has one
-    prepared = [rule.geometry.prepare(side.table) for side in (aligned.truth, aligned.predictions)]
+    prepared = prepared_sides(rule.geometry, aligned)
     parts = []
     groups = list(_frame_groups(aligned, by_category=not tables))
     for frame, *rows in work.progress(groups, "matching", "frame"):

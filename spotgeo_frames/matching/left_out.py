@@ -77,7 +77,7 @@ def _several_sizes(aligned: Aligned, rule: Rule) -> str | None:
         several |= least < most
     if not several.any():
         return None
-    shared = f"{rule.geometry.name} of images of different sizes ({' and '.join(columns)}) overlap with nothing"
+    shared = f"{rule.geometry.called} of images of different sizes ({' and '.join(columns)}) overlap with nothing"
     return f"{shared}: {several.sum():,} of {len(several):,} frames"
 
 

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..geometries import ROOM, Extents, Geometry, PairMeasure
-from ..support import arrays
+from ..support import InputError, arrays
+from ..tables import provenance
 from .alignment import Aligned
 from .pairs import Pairs, all_pairs, gathered, same_category
 
@@ -60,6 +61,17 @@ class Search(NamedTuple):
     by_truth: bool
 
 
+def prepared_sides(geometry: Geometry, aligned: Aligned) -> tuple[Any, Any]:
+    """What `measure` takes of both sides; what is wrong with a row names the file, or the side."""
+    prepared = []
+    for name, side in (("truth", aligned.truth.table), ("predictions", aligned.predictions.table)):
+        try:
+            prepared.append(geometry.prepare(side))
+        except InputError as error:
+            raise InputError([f"{provenance.source(side, name)}: {problem}" for problem in error.problems]) from None
+    return prepared[0], prepared[1]
+
+
 def search(
     aligned: Aligned,
     geometry: Geometry,
@@ -73,7 +85,7 @@ def search(
 
     `limit` is the largest distance or the least similarity of a near pair.
     """
-    prepared = geometry.prepare(aligned.truth.table), geometry.prepare(aligned.predictions.table)
+    prepared = prepared_sides(geometry, aligned)
     extents = None if geometry.reach is None else geometry.reach(*prepared, limit)
     chosen = geometry.measure if measure is None else measure
     if chosen is None:

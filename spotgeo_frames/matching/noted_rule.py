@@ -170,9 +170,7 @@ def _distance_rule(table: pd.DataFrame, options: MatchOptions, needs: Distances)
         known[name] = _needed(table, name, given) if name in needs else value
     tau, epsilon = known["tau"], known["epsilon"]
     if tau is not None and not 0 < tau <= schema.LARGEST_COORDINATE:
-        raise ValueError(
-            f"tau is {tau}; a distance above 0 and up to {schema.LARGEST_COORDINATE:g} is needed, in pixels"
-        )
+        raise ValueError(f"tau is {tau}; a distance above 0 and up to {schema.LARGEST_COORDINATE:g} is needed")
     unit, name = table.attrs.get("unit"), str(table.attrs.get("rule", "distance"))
     if "epsilon" in needs:
         check_distances(tau, epsilon, unit)

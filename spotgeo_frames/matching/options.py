@@ -194,9 +194,7 @@ def _check_fit(
     if threshold is not None and not 0 < threshold <= 1:
         raise ValueError(f"threshold is {threshold}; a number above 0 and at most 1 is needed")
     if similarity == "point" and tau is not None and not 0 < tau <= schema.LARGEST_COORDINATE:
-        raise ValueError(
-            f"tau is {tau}; a distance above 0 and up to {schema.LARGEST_COORDINATE:g} is needed, in pixels"
-        )
+        raise ValueError(f"tau is {tau}; a distance above 0 and up to {schema.LARGEST_COORDINATE:g} is needed")
 
 
 def _name(similarity: str | Measure | None) -> str:
@@ -219,7 +217,7 @@ def with_assignment(rule: Rule, assignment: Assignment | None, power: float | No
     if assignment != "least":
         return rule if assignment is None else replace(rule, assignment=assignment)
     if not rule.by_distance or rule.tau is None:
-        measured = f"{rule.geometry.name} are matched by {rule.geometry.title or 'a similarity'}"
+        measured = f"{rule.geometry.called} are matched by {rule.geometry.title or 'a similarity'}"
         raise InputError(
             f"assignment='least' adds distances, and {measured}; "
             "give tau, if their middles are to be matched, or leave out assignment"
@@ -316,7 +314,7 @@ def _own_geometry(options: MatchOptions, truth: Header, predictions: Header) -> 
     if first.given is None:
         return None  # the distance of the middles
     how = "give a threshold instead, or similarity='point' for the distance of middles"
-    raise InputError(f"tau is a distance, and {first.name} are measured by a similarity; {how}")
+    raise InputError(f"tau is a distance, and {first.called} are measured by a similarity; {how}")
 
 
 def _apart(sides: Sequence[Header]) -> str:
@@ -324,11 +322,11 @@ def _apart(sides: Sequence[Header]) -> str:
     side, other = sides if schema.geometry_name(sides[0].columns) else sides[::-1]
     lacking = [name for name in side.geometry.columns if name not in other.columns]
     columns = f"column{'s' if len(lacking) > 1 else ''} {', '.join(lacking)}"
-    has = f"{side.name}: {columns} {'are' if len(lacking) > 1 else 'is'} of {side.geometry.name}"
+    has = f"{side.name}: {columns} {'are' if len(lacking) > 1 else 'is'} of {side.geometry.called}"
     how = "make both sides the same"
     if side.geometry.places_in == other.geometry.places_in:
         how = f"give tau to match only the middles of both, or {how}"
-    return f"{has}, and there are {other.geometry.name} in {other.name}; {how}"
+    return f"{has}, and there are {other.geometry.called} in {other.name}; {how}"
 
 
 def _own_rule(geometry: Geometry, options: MatchOptions, truth: Header, predictions: Header) -> Rule:
@@ -342,11 +340,11 @@ def _own_rule(geometry: Geometry, options: MatchOptions, truth: Header, predicti
     threshold = options.threshold or THRESHOLD
     if not geometry.is_distance:
         if options.epsilon is not None:
-            raise InputError(f"epsilon is a distance, and {geometry.name} are measured by a similarity; leave it out")
+            raise InputError(f"epsilon is a distance, and {geometry.called} are measured by a similarity; leave it out")
         return Rule(name, threshold=threshold, of_geometry=geometry)
     if options.tau is None and geometry.unit is not None:
         unit = f", in {geometry.unit}" if geometry.unit else ""
-        raise InputError(f"{geometry.name} are measured by a distance; give tau, the largest one of a match{unit}")
+        raise InputError(f"{geometry.called} are measured by a distance; give tau, the largest one of a match{unit}")
     tau, epsilon = check_distances(options.tau, options.epsilon, geometry.unit)
     own = Rule(name, tau, epsilon, own_distance=True, unit=geometry.unit, of_geometry=geometry)
     return replace(own, epsilon=None, threshold=threshold) if by_similarity else own
@@ -367,14 +365,14 @@ def _by_geometry(options: MatchOptions, truth: Header, predictions: Header) -> s
     points = [side for side in filled if side.geometry is not geometry]
     if points:
         own = [name for name in geometry.columns if name not in ("x", "y")]
-        has_none = f"{similar[0].name}: has {geometry.name} ({' and '.join(own)}), and {points[0].name} has none"
+        has_none = f"{similar[0].name}: has {geometry.called} ({' and '.join(own)}), and {points[0].name} has none"
         question = messages.meant([name for name in own if name not in points[0].columns], points[0].columns)
         call = other_words.tidy_call(points[0].columns)
-        question = f"{question} {call} makes {geometry.name} of them" if question and "box=" in call else question
-        advice = f"give tau (px) to match the centres of the {geometry.name} with the points"
+        question = f"{question} {call} makes {geometry.called} of them" if question and "box=" in call else question
+        advice = f"give tau (px) to match the centres of the {geometry.called} with the points"
         raise InputError("; ".join(part for part in (has_none, advice, question) if part))
     if options.epsilon is not None:
-        matched = f"{geometry.name} are matched by {geometry.title}"
+        matched = f"{geometry.called} are matched by {geometry.title}"
         raise InputError(f"epsilon is a distance, and {matched}; to match their centres give tau, too")
     return geometry.similarity
 

@@ -354,15 +354,22 @@ def check_columns_of(geometry: Geometry, aligned: Aligned) -> None:
     if geometry.columns == POINTS.columns:  # whatever has a middle will do
         check_middles(sides)
         return
-    why = f"{geometry.name} need {' and '.join(name for name in geometry.columns if name not in ('x', 'y'))}"
+    why = f"{geometry.called} need {' and '.join(name for name in geometry.columns if name not in ('x', 'y'))}"
     hint = f"{why} (similarity='point' compares points, 'oks' poses)" if geometry.covered else why
+    lacking = {name: table for name, table in sides.items() if len(table) and not {*geometry.columns} <= {*table}}
     problems = [
+        f"{provenance.source(table, name)}: has {of.called} ({', '.join(of.columns)}), and {geometry.similarity} "
+        f"compares {geometry.called}; leave out similarity"
+        for name, table in lacking.items()
+        if geometry.similarity and (of := geometry_of(table)).columns not in (POINTS.columns, geometry.columns)
+    ]
+    problems = problems or [
         messages.missing(
             provenance.source(table, name), column, table.columns, other_words.way_out(hint, table.columns)
         )
-        for name, table in sides.items()
+        for name, table in lacking.items()
         for column in geometry.columns
-        if column not in table and len(table)
+        if column not in table
     ]
     if problems:
         raise InputError(problems)
@@ -372,7 +379,7 @@ def check_middles(sides: Mapping[str, Columns]) -> None:
     """Raises InputError if rows have neither x and y nor a geometry that knows their middles."""
     lack = "no centre, so no distance; geometry() takes one"
     problems = [
-        f"{provenance.source(rows, side)}: {geometry_of(rows).name} have {lack}"
+        f"{provenance.source(rows, side)}: {geometry_of(rows).called} have {lack}"
         for side, rows in sides.items()
         if len(rows) and geometry_of(rows).place is None and not POINTS.is_of(rows)
     ]
@@ -429,7 +436,7 @@ def check_distances(
             else ""
         )
         problem = f"tau is {largest:g} and epsilon {tolerated:g}; 0 <= epsilon < tau is needed"
-        raise ValueError(f"{problem}, in {unit or 'pixels'}{most}{hint}")
+        raise ValueError(f"{problem}{f', in {unit}' if unit else ''}{most}{hint}")
     return largest, tolerated
 
 
@@ -439,7 +446,7 @@ def check_by_distance(rule: Rule, function: str) -> Rule:
         return rule
     geometry, reason = rule.geometry, f"matching is by the similarity {rule.name!r}"
     if rule.is_official:
-        reason = f"{geometry.name} are matched by {geometry.title}"
+        reason = f"{geometry.called} are matched by {geometry.title}"
     raise InputError(
         f"{function}: {reason}, and {function} needs distances; give tau (px), which matches points, or the centres "
         "of boxes"

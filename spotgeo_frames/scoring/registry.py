@@ -96,6 +96,13 @@ class Metric(NamedTuple):
             return False
         return self.by_similarity if by_similarity else self.by_distance
 
+    def unit_in(self, unit: str | None) -> str:
+        """The unit of the metric where distances are in this unit, as rules and notes have it; None for px."""
+        # Metrics of one's own have units of their own.
+        if unit is None or self.sums is not None or "px" not in self.unit:
+            return self.unit
+        return self.unit.replace("px", unit) if unit else ""
+
 
 def by_name(*metrics: Metric) -> dict[str, Metric]:
     """Returns the metrics in a dict by name, in the order given."""

@@ -7,12 +7,13 @@ are taken apart together, without a loop over them, and no image is ever laid ou
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import arrays
+from . import arrays, memory
 from .errors import InputError
 
 # The code of the character that stands for 0, the bit that says that more follow, and that of the sign.
@@ -20,6 +21,10 @@ ZERO, MORE, SIGN, BITS = 48, 0x20, 0x10, 5
 
 # The most characters of a count, and the most pixels of an image: masks of larger ones are refused.
 MOST_CHARACTERS, MOST_PIXELS = 7, 1 << 31
+
+# The memory for a column of a mask that is laid anew, and what to do where it is too much.
+PIECE_BYTES = 150
+FEWER_MASKS = "give fewer masks"
 
 # So many characters are taken apart together, unless a single mask has more.
 CHARACTERS_AT_ONCE = 1 << 17
@@ -185,6 +190,84 @@ def _added_up(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     return total - np.repeat(before, sizes[sizes > 0])
 
 
+def encoded(runs: Runs) -> list[str]:
+    """The compressed text of N masks, all at once.
+
+    >>> given = np.array([1.0]), np.array([50.0])
+    >>> encoded(runs_of(["231U13"], *given, str))
+    ['231U13']
+    """
+    n_runs, total = np.diff(runs.first), runs.height * runs.width
+    tail = total - runs.of_masks(np.maximum, runs.end)
+    n_counts = 2 * n_runs + (tail > 0)
+    last = np.cumsum(n_counts)
+    counts = np.zeros(int(n_counts.sum()), np.int64)
+    in_mask = _places_in(n_runs)
+    at = np.repeat(last - n_counts, n_runs) + 2 * in_mask
+    before = np.where(in_mask > 0, np.concatenate([[0], runs.end[:-1]])[: len(at)], 0)
+    counts[at], counts[at + 1] = runs.start - before, runs.end - runs.start
+    counts[last[tail > 0] - 1] = tail[tail > 0]
+    in_mask = _places_in(n_counts)
+    numbers = counts - np.where(in_mask > 2, np.concatenate([[0, 0], counts[:-2]])[: len(counts)], 0)
+    text, ends = _characters(numbers)
+    edges = np.concatenate([[0], ends])[np.concatenate([[0], last])].tolist()
+    return [text[first:end] for first, end in pairwise(edges)]
+
+
+def _characters(numbers: np.ndarray) -> tuple[str, np.ndarray]:
+    """Numbers as characters of six bits, one number after the other, and where each one ends."""
+    length = np.ones(len(numbers), np.int64)
+    for place in range(1, MOST_CHARACTERS):
+        least = -(np.int64(1) << (BITS * place - 1))
+        length += (numbers < least) | (numbers >= -least)
+    ends = np.cumsum(length)
+    letters = np.zeros(int(length.sum()), np.uint8)
+    for place in range(int(length.max(initial=0))):
+        there = np.flatnonzero(length > place)
+        digit = (numbers[there] >> (BITS * place)) & (MORE - 1)
+        letters[(ends - length)[there] + place] = ZERO + (digit | np.where(length[there] > place + 1, MORE, 0))
+    return letters.tobytes().decode("ascii"), ends
+
+
+def laid_anew(runs: Runs, height: Any, width: Any, scale: tuple[Any, Any], start: tuple[Any, Any] = (0, 0)) -> Runs:
+    """N masks in images of these sizes (px), scaled along x and y and then moved; what lies beyond the image is cut.
+
+    Each argument is a number or (N,). A scale below 0 mirrors. A pixel has what is at its middle.
+
+    >>> of_image = runs_of(["231U13"], np.array([1.0]), np.array([50.0]), str)
+    >>> moved = laid_anew(of_image, 1, 50, (1, 1), (2, 0))
+    >>> of_image.start.tolist(), moved.start.tolist(), moved.end.tolist()
+    ([2, 6], [4, 8], [7, 48])
+    """
+    n = len(runs.height)
+    height, width = (np.broadcast_to(np.asarray(size, np.int64), n) for size in (height, width))
+    of_run = np.repeat(np.arange(n), np.diff(runs.first))
+    high = runs.height[of_run]
+    begin, n_columns = runs.start // high, (runs.end - 1) // high - runs.start // high + 1
+    memory.check_at_hand("masks", "to lay masks anew", PIECE_BYTES * float(n_columns.sum()), FEWER_MASKS)
+    of_piece, column = arrays.ranges(begin, n_columns)
+    mask, high = of_run[of_piece], high[of_piece]
+    top = np.maximum(runs.start[of_piece] - column * high, 0)
+    bottom = np.minimum(runs.end[of_piece] - column * high, high)
+    sides = []
+    for low, end, along, size in ((column, column + 1, 0, width), (top, bottom, 1, height)):
+        by, beyond = (np.broadcast_to(np.asarray(of[along], np.float64), n)[mask] for of in (scale, start))
+        edges = [np.clip(np.ceil(edge * by + beyond - 0.5), 0, size[mask]).astype(np.int64) for edge in (low, end)]
+        sides.append((np.minimum(*edges), np.maximum(*edges)))
+    (left, right), (top, bottom) = sides
+    memory.check_at_hand("masks", "to lay masks anew", PIECE_BYTES * float((right - left).sum()), FEWER_MASKS)
+    of_new, column = arrays.ranges(left, np.where(bottom > top, right - left, 0))
+    mask = mask[of_new]
+    starts, ends = (column * height[mask] + edge[of_new] for edge in (top, bottom))
+    order = np.lexsort([starts, mask])
+    mask, starts, ends = mask[order], starts[order], ends[order]
+    is_first = np.ones(len(mask), bool)
+    is_first[1:] = (mask[1:] != mask[:-1]) | (starts[1:] != ends[:-1])
+    is_last = np.append(is_first[1:], True)[: len(mask)]
+    firsts = np.concatenate([[0], np.cumsum(np.bincount(mask[is_first], minlength=n))])
+    return Runs(starts[is_first], ends[is_last], firsts, height.copy(), width.copy())
+
+
 def encoded_mask(counts: list[int]) -> str:
     """The counts of a mask, the first that of pixels outside, as COCO's compressed text.
 
@@ -203,9 +286,14 @@ def encoded_mask(counts: list[int]) -> str:
     return "".join(letters)
 
 
-def counts_of(inside: np.ndarray) -> list[int]:
-    """The counts of a mask that is given as an array of flags, (height, width)."""
-    flat = np.concatenate([[False], inside.ravel(order="F"), [False]])
-    changes = np.flatnonzero(flat[1:] != flat[:-1])
-    counts = np.diff(np.concatenate([[0], changes, [inside.size]]))
-    return [int(count) for count in (counts[:-1] if counts[-1] == 0 and len(counts) > 1 else counts)]
+def runs_of_images(images: Iterable[np.ndarray]) -> Runs:
+    """The runs of masks that are given as arrays of flags, (height, width) each, one after the other."""
+    changes, sizes = [], []
+    for inside in images:
+        sizes.append(inside.shape)
+        flat = np.concatenate([[False], inside.ravel(order="F"), [False]])
+        changes.append(np.flatnonzero(flat[1:] != flat[:-1]))
+    places = np.concatenate([np.zeros(0, np.int64), *changes])
+    first = np.concatenate([[0], np.cumsum([len(places) // 2 for places in changes], dtype=np.int64)])
+    height, width = np.array(sizes, np.int64).reshape(-1, 2).T
+    return Runs(places[::2], places[1::2], first, height, width)

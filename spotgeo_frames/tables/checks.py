@@ -12,7 +12,7 @@ from .arrow import as_pandas
 from .columns import Columns, array_of, columns_of, names_without_blanks
 from .key_values import dates_as_text, fractions
 from .messages import counted, first_keys, listed, missing, several_thresholds
-from .other_words import way_out
+from .other_words import incomplete, way_out
 from .schema import (
     FRAME_KEY,
     LARGEST_COORDINATE,
@@ -212,13 +212,14 @@ def _checked(
     ranges = ranges_of(given.columns)
     for column in [*key, *coordinates]:
         if column not in given:
-            why = way_out(f"there are {listed(given.columns)}", given.columns, key)
+            why = way_out(f"there are {listed(given.columns)}{incomplete(given.columns)}", given.columns, key)
             problems.append(missing(name, column, given.columns, why))
             continue
         try:
             if column in coordinates:
-                columns[column] = _number_column(given, column, key, largest)
-                _check_range(given, columns[column], key, ranges.get(column))
+                known = ranges.get(column)
+                columns[column] = _number_column(given, column, key, largest if known is None else np.inf)
+                _check_range(given, columns[column], key, known)
             else:
                 columns[column] = _key_column(given, column, key)
         except InputError as error:  # of memory, which names the column

@@ -10,7 +10,7 @@ from collections.abc import Collection, Hashable, Iterable, Mapping
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from .schema import BOX, OBJECT_COLUMNS
+from .schema import BOX, BUILT_IN_COLUMNS, OBJECT_COLUMNS
 
 # How the numbers of a box are meant.
 BoxFormat = Literal["xywh", "xyxy", "cxcywh", "cxcywha", "corners"]
@@ -116,6 +116,9 @@ TURNED = ANGLES | {"theta", "rotation", "rot", "yaw"}  # of boxes; points may ca
 SKY = {"ra", "radeg", "raj2000", "rightascension", "dec", "decdeg", "dej2000", "decj2000", "declination"}
 SKY |= {"lon", "lat", "lng", "longitude", "latitude"}
 MASKS = {"mask", "masks", "segmentation", "segmentations", "rle", "polygon", "polygons"}
+# What the width and height of the images of masks are called.
+IMAGE_SIZES = [("imagewidth", "imageheight"), ("imgwidth", "imgheight"), ("imagew", "imageh"), ("width", "height")]
+IMAGE_SIZES += [("maskw", "maskh")]
 JOINTS = {"keypoints", "landmarks"}
 
 # Columns that play a part in an evaluation, or whose names may stand for one that does, as `plain` has names.
@@ -192,6 +195,20 @@ def tidy_call(columns: Iterable[Hashable], name: str = "table", wanted: Collecti
     return f"tidy({name}, {', '.join(words)})" if words else ""
 
 
+def incomplete(columns: Iterable[Hashable]) -> str:
+    """Which column a table without x and y lacks of a geometry of which it has all others; empty if it has none such.
+
+    >>> incomplete(["cx", "cy", "h", "angle"]), incomplete(["x", "y", "w"])
+    ('; oriented boxes (cx, cy, w, h, angle) would need w, too', '')
+    """
+    there = {*map(str, columns)}
+    for name, needed in BUILT_IN_COLUMNS.items():
+        lacking = [column for column in needed if column not in there]
+        if len(lacking) == 1 and {"x", "y"}.isdisjoint(needed):
+            return f"; {name} ({', '.join(needed)}) would need {lacking[0]}, too"
+    return ""
+
+
 def way_out(why: str, columns: Iterable[Hashable], wanted: Collection[str] = ()) -> str:
     """The reason why a column is needed, with the call of `tidy` that would make it, if there is one.
 
@@ -216,7 +233,24 @@ def _geometry_words(there: list[str]) -> list[str]:
     if places or {"x", "y"} <= {*there}:
         return [f'{axis}="{name}"' for axis, name in places.items()]
     sky = sky_names(there)
-    return [f'{axis}="{name}"' for axis, name in sky.items() if axis != name]
+    return [f'{axis}="{name}"' for axis, name in sky.items() if axis != name] or mask_words(there)
+
+
+def mask_words(there: Collection[str]) -> list[str]:
+    """The arguments of `tidy` that name a column of masks and the size of their images; none without such a column.
+
+    >>> mask_words(["segmentation", "image_width", "image_height"])
+    ['mask="segmentation"', 'size=("image_width", "image_height")']
+    >>> mask_words(["rle"])
+    ['mask="rle"', 'size=(width, height)']
+    """
+    named = [name for name in there if plain(name) in MASKS]
+    if not named or {"mask", "mask_h", "mask_w"} <= {*there}:
+        return []
+    by_plain = {plain(name): name for name in there}
+    sizes = next((pair for pair in IMAGE_SIZES if {*pair} <= by_plain.keys()), None)
+    size = "width, height" if sizes is None else ", ".join(f'"{by_plain[side]}"' for side in sizes)
+    return [f'mask="{named[0]}"', f"size=({size})"]
 
 
 def sky_names(there: Collection[str]) -> dict[str, str]:
@@ -282,11 +316,11 @@ def geometry_problem(columns: tuple[str, ...], name: str, told: Told) -> str | N
     for column in columns:
         found.setdefault(plain(column), column)
     if "joint" in columns:
-        return None if told.points or told.poses else _third(found, name)
+        return None if told.points or told.poses else _third(found, name, "joint")
     if "w" in columns and "h" in columns:
         if told.points:
             return None
-        return _turned(found, name) or _third(found, name)
+        return _turned(found, name) or _third(found, name, "w and h")
     return None if told.points or told.boxes else _as_points(columns, found, name)
 
 
@@ -309,13 +343,13 @@ def _as_points(columns: tuple[str, ...], found: Mapping[str, str], name: str) ->
         return _problem(name, signs, "of a place in the sky, and x and y would be measured", mend)
     signs = [found[sign] for sign in found if sign in MASKS]
     if signs:
-        mend = f"call tidy(table, mask={signs[0]!r}, size=(width, height)) to compare masks"
+        mend = f"call tidy(table, {', '.join(mask_words(columns))}) to compare masks"
         return _problem(name, signs, "of masks, and x and y would be matched as points", mend)
     signs = [found[sign] for sign in found if sign in JOINTS]
     if signs:
         mend = "make a row of each joint, with a column joint"
         return _problem(name, signs, "of keypoints, and x and y would be matched as points", mend)
-    return _third(found, name)
+    return _third(found, name, "")
 
 
 def _problem(name: str, signs: list[str], of_what: str, mend: str) -> str:
@@ -340,12 +374,12 @@ def _turned(found: Mapping[str, str], name: str) -> str | None:
     return f"{name}: {problem}; {mend}; or {_carried(signs[:1])}"
 
 
-def _third(found: Mapping[str, str], name: str) -> str | None:
-    """The problem of a table with a third coordinate, which is not measured; or None."""
+def _third(found: Mapping[str, str], name: str, other: str) -> str | None:
+    """The problem of a table with a third coordinate, which is not measured beside `other` columns; or None."""
     if "z" not in found:
         return None
     problem = f"column {found['z']} is a third coordinate, and only x and y are measured"
-    mend = "leave out w and h to measure points in space"
+    mend = f"{f'leave out {other}' if other else 'call it z'} to measure points in space"
     return f"{name}: {problem}; {mend}; or {_carried([found['z']])}"
 
 

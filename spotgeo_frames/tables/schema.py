@@ -52,7 +52,8 @@ NOT_BESIDE = {"space": ("w", "h"), "sky": ("x", "y")}
 TEXT_OF_GEOMETRIES = {"mask"}
 
 # The largest sizes of coordinates that have ranges of their own, by the geometry's name, with the unit.
-RANGES = {"sky": {"dec": (90.0, "degrees")}}
+MOST_TURNED = 1e9, "degrees"  # farther around, float64 no longer tells angles apart
+RANGES = {"sky": {"ra": MOST_TURNED, "dec": (90.0, "degrees")}, "oriented boxes": {"angle": MOST_TURNED}}
 
 OUTCOMES = ["TP", "FN", "FP", "empty"]
 TP, FN, FP, EMPTY = range(len(OUTCOMES))

@@ -16,7 +16,7 @@ import spotgeo_frames as sf
 from helpers.explorers import Browser
 from helpers.problems import refused
 from helpers.scenes import objects, squares
-from spotgeo_frames.support.run_lengths import counts_of, encoded_mask
+from spotgeo_frames.support.run_lengths import encoded, runs_of_images
 
 pytestmark = pytest.mark.filterwarnings("ignore:average_precision")
 
@@ -191,7 +191,7 @@ def of_masks(*places: float) -> pd.DataFrame:
     images = [np.zeros((10, 100), bool) for _ in places]
     for image, x in zip(images, places, strict=True):
         image[:, int(x) : int(x) + 10] = True
-    return pd.DataFrame({"mask": [encoded_mask(counts_of(image)) for image in images], "mask_h": 10, "mask_w": 100})
+    return pd.DataFrame({"mask": encoded(runs_of_images(images)), "mask_h": 10, "mask_w": 100})
 
 
 # A table of each geometry from places, places of two truths of one object and of another one, and of a detection.

@@ -1,5 +1,6 @@
 """MOTS' text: tracks of masks, with the numbers of trackeval's KITTI MOTS."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ from trackeval.datasets import KittiMOTS
 from trackeval.metrics import CLEAR, HOTA, Identity
 
 import spotgeo_frames as sf
+from helpers.commands import run_here
 from helpers.label_files import folder_of
 
 HEIGHT, WIDTH, N_FRAMES = 40, 60, 12
@@ -119,3 +121,15 @@ def test_lines_that_are_wrong(text: str, problem: str, tmp_path: Path) -> None:
     good = line(0, 7, 2, ellipse(20, 20, 5, 5))
     with pytest.raises(sf.InputError, match=rf"0002\.txt, line 2.*{problem}"):
         sf.read_mots(folder_of(tmp_path / "a", **{"0002": f"{good}\n{text}"}))
+
+
+def test_the_content_tells_the_format(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    truth, tracker = folders(tmp_path / "kitti")
+    challenge = tmp_path / "challenge/MOTS20-02/gt/gt.txt"
+    challenge.parent.mkdir(parents=True)
+    challenge.write_bytes(next(iter(sorted(truth.glob("*.txt")))).read_bytes())
+    for path in (truth, tracker, tmp_path / "challenge"):
+        assert "mask" in sf.read(path).objects
+    assert capsys.readouterr().out.count("read_mots") == 3
+    done = run_here("track", truth, tracker, "--json")
+    assert json.loads(done.out)["combined"]["TP"] > 0

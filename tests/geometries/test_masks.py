@@ -19,7 +19,7 @@ from helpers.problems import refused, warned
 from spotgeo_frames.geometries import Rows
 from spotgeo_frames.geometries.mask_boundaries import MASK_BOUNDARIES, boundaries
 from spotgeo_frames.geometries.masks import MASKS, Masks, image_of, masks_of
-from spotgeo_frames.support.run_lengths import counts_of, encoded_mask, runs_of
+from spotgeo_frames.support.run_lengths import encoded, encoded_mask, laid_anew, runs_of, runs_of_images
 from spotgeo_frames.tables import columns_of
 
 HEIGHT, WIDTH = 40, 60
@@ -68,7 +68,7 @@ def test_counts_are_written_as_pycocotools_writes_them(counts: list[int]) -> Non
 @given(st.lists(IMAGES, max_size=5))
 def test_masks_are_taken_apart(images: list[np.ndarray]) -> None:
     found = masks(images)
-    assert [encoded_mask(counts_of(image)) for image in images] == [text(image) for image in images]
+    assert encoded(runs_of_images(images)) == [text(image) for image in images]
     for position, image in enumerate(images):
         of_image = encode(image)
         left, top, width, height = coder.toBbox(of_image)
@@ -185,20 +185,75 @@ def test_masks_are_filled_in_plots() -> None:
     plt.close("all")
 
 
+def changed(masks: pd.DataFrame, change: Any) -> pd.DataFrame:
+    """The masks with the image of each changed."""
+    images = [
+        change(coder.decode({"size": [int(h), int(w)], "counts": mask}))
+        for mask, h, w in zip(masks["mask"], masks["mask_h"], masks["mask_w"], strict=True)
+    ]
+    height, width = np.transpose([image.shape for image in images])
+    return masks.assign(mask=[text(image) for image in images], mask_h=height, mask_w=width)
+
+
 @pytest.mark.parametrize(
     ("suspicion", "wrong"),
     [
         ("masks are stored row by row", lambda image: image.ravel().reshape(image.shape, order="F")),
         ("the columns of masks are taken for their rows", lambda image: image.ravel("F").reshape(image.shape)),
+        ("masks are transposed", np.transpose),
+        ("masks are upside down", np.flipud),
+        ("masks are mirrored", np.fliplr),
+        ("masks are of images that are scaled", lambda image: image.repeat(2, axis=0).repeat(2, axis=1)),
+        ("masks are of images that are cut or padded", lambda image: np.pad(image, ((0, 24), (0, 4)))),
     ],
 )
 def test_check_finds_slips(suspicion: str, wrong: Any) -> None:
     truth = table()
     assert not len(sf.check(truth, truth))
-    images = [coder.decode({"size": [HEIGHT, WIDTH], "counts": mask}) for mask in truth["mask"]]
-    assert (
-        suspicion in sf.check(truth, truth.assign(mask=[text(wrong(image)) for image in images]))["suspicion"].tolist()
-    )
+    found = sf.check(truth, changed(truth, wrong))
+    assert found["suspicion"].tolist() == [suspicion]
+    assert found["f1_corrected"].tolist() == [1.0]
+
+
+def test_check_finds_masks_that_are_a_pixel_off() -> None:
+    truth = table(40)
+    random = np.random.default_rng(1)
+
+    def jittered(image: np.ndarray, off: int) -> np.ndarray:
+        down, right = random.integers(-1, 2, 2) + off
+        return np.roll(image, (down, right), axis=(0, 1))
+
+    assert not len(sf.check(truth, changed(truth, lambda image: jittered(image, 0))))
+    off = changed(truth, lambda image: jittered(image, 1))
+    [row] = sf.check(truth, off).itertuples()
+    assert row.suspicion.startswith("coordinates are")
+    assert row.suspicion.endswith("off")
+    assert row.f1_corrected > row.f1
+
+
+def test_bias_moves_masks_by_whole_pixels() -> None:
+    truth = table(25)
+    moved = changed(truth, lambda image: np.pad(image, ((2, 0), (0, 3)))[:-2, 3:])
+    offsets = sf.bias(sf.match(truth, moved)).set_index("metric")["estimate"]
+    assert offsets["loc_a"] < 0.9
+    assert offsets["loc_a_corrected"] > 0.95  # what left the image is cut
+
+
+@given(st.lists(IMAGES, max_size=4), st.integers(-4, 4), st.integers(-4, 4), st.integers(1, 12), st.integers(1, 12))
+def test_masks_are_laid_anew(images: list[np.ndarray], right: int, down: int, height: int, width: int) -> None:
+    runs = runs_of_images(images)
+    expected, resized = [], []
+    for image in images:
+        there = np.pad(image, 4)
+        there = there[4 - down : 4 - down + image.shape[0], 4 - right : 4 - right + image.shape[1]]
+        expected.append(text(there))
+        rows, columns = (
+            np.floor((np.arange(to) + 0.5) * of / to).astype(int)
+            for of, to in zip(image.shape, (height, width), strict=True)
+        )
+        resized.append(text(image[rows][:, columns]))
+    assert encoded(laid_anew(runs, runs.height, runs.width, (1, 1), (right, down))) == expected
+    assert encoded(laid_anew(runs, height, width, (width / runs.width, height / runs.height))) == resized
 
 
 def coco(tmp_path: Path, segmentations: list[Any], results: list[Any], **image: Any) -> tuple[Path, Path]:
@@ -225,7 +280,8 @@ POLYGONS = [[5.5, 5.0, 30.2, 6.1, 25.0, 33.3], [40.0, 10.0, 55.0, 10.0, 55.0, 30
 def test_cocos_segmentations_are_read(tmp_path: Path) -> None:
     merged = coder.merge(coder.frPyObjects(POLYGONS, HEIGHT, WIDTH))
     image = coder.decode(merged).astype(bool)
-    as_counts = {"size": [HEIGHT, WIDTH], "counts": counts_of(image)}
+    places = np.flatnonzero(np.diff(image.ravel("F"))) + 1  # the first pixel is outside
+    as_counts = {"size": [HEIGHT, WIDTH], "counts": np.diff(places, prepend=0, append=image.size).tolist()}
     as_text = {"size": [HEIGHT, WIDTH], "counts": text(image)}
     truth, found = sf.read_coco(*coco(tmp_path, [POLYGONS, as_counts, as_text], [as_text]), masks=True)
     assert truth.objects["mask"].tolist() == [text(image)] * 3
@@ -305,3 +361,21 @@ def test_boundary_iou_is_a_rule_of_masks() -> None:
     assert sf.bias(matches).set_index("metric")["estimate"]["loc_a"] == 1
     with refused(("boundary_iou compares masks", "mask_h")):
         sf.match(*[truth.drop(columns="mask").assign(x=0.0, y=0.0, w=1.0, h=1.0)] * 2, similarity="boundary_iou")
+
+
+@pytest.mark.parametrize("function", [sf.bias, lambda matches: sf.plots.frame(matches, 0, 1)])
+def test_masks_that_would_not_fit_into_memory(function: Any) -> None:
+    """One run in a row of two thousand million pixels is a few characters, and its columns are far more than fit."""
+    size = (1 << 31) - 1
+    row = pd.DataFrame({"sequence": [0], "frame": 1, "object": 0, "mask": encoded_mask([0, size])})
+    matches = sf.match(*[row.assign(mask_h=1.0, mask_w=float(size))] * 2)
+    with refused(("masks", "GiB")):
+        function(matches)
+    plt.close("all")
+
+
+def test_boundaries_of_a_long_row() -> None:
+    """The distance from the outline, a share of the diagonal, may be far more than the rows that there are."""
+    row = pd.DataFrame({"sequence": [0], "frame": 1, "object": 0, "mask": encoded_mask([0, 10**6])})
+    matches = sf.match(*[row.assign(mask_h=1.0, mask_w=1e6)] * 2, similarity="boundary_iou")
+    assert matches["similarity"].tolist() == [1.0]

@@ -134,8 +134,20 @@ def test_tracks_and_average_precision() -> None:
 
 
 def test_tau_has_to_be_said() -> None:
-    with refused(("sky are measured by a distance", "tau", "arcsec")):
+    with refused(("places in the sky are measured by a distance", "tau", "arcsec")):
         sf.match(*fields())
+
+
+def test_nothing_tells_the_direction_of_the_antipode() -> None:
+    matches = sf.match(sky(np.zeros(1), np.zeros(1)), sky(np.full(1, 180.0), np.zeros(1)), tau=648000)
+    assert matches["distance"].tolist() == [648000]
+    assert sf.bias(matches).set_index("metric")["estimate"][["d_east", "d_north"]].isna().all()
+
+
+def test_boxes_are_not_compared_in_the_sky() -> None:
+    truth, found = fields(5)
+    with refused(("truth: has places in the sky", "iou"), ("predictions: has places in the sky", "iou")):
+        sf.match(truth, found, similarity="iou")
 
 
 def test_one_side_in_the_sky() -> None:
@@ -143,7 +155,8 @@ def test_one_side_in_the_sky() -> None:
     pixels = predictions.rename(columns={"ra": "x", "dec": "y"})
     for sides in ((truth, pixels), (pixels, truth)):
         with pytest.raises(
-            sf.InputError, match=r"columns ra, dec are of sky, and there are points in .*; make both sides the same"
+            sf.InputError,
+            match=r"columns ra, dec are of places in the sky, and there are points in .*; make both sides the same",
         ):
             sf.match(*sides, tau=TAU)
 
@@ -189,9 +202,29 @@ def test_check_finds_slips() -> None:
         "ra and dec are swapped": truth.assign(ra=truth["dec"], dec=truth["ra"]),
         "ra and dec are in radians": truth.assign(ra=np.radians(truth["ra"]), dec=np.radians(truth["dec"])),
         "ra is in hours": truth.assign(ra=truth["ra"] / 15),
+        "ra is taken for hours and multiplied by 15": truth.assign(ra=truth["ra"] * 15),
+        "ra grows to the west": truth.assign(ra=360 - truth["ra"]),
+        "dec is positive in the south": truth.assign(dec=-truth["dec"]),
+        "ra is multiplied by the cosine of dec": truth.assign(ra=truth["ra"] * np.cos(np.radians(truth["dec"]))),
     }
     for suspicion, predictions in wrong.items():
         assert sf.check(truth, predictions, tau=TAU)["suspicion"].tolist() == [suspicion]
+
+
+@pytest.mark.parametrize(("east", "told"), [(0.0, None), (0.2, None), (0.7, "places are"), (30.0, "places are 30")])
+def test_check_finds_offsets(east: float, told: str | None) -> None:
+    """An offset is told where it makes most of the error, whether objects still match or not."""
+    random = np.random.default_rng(0)
+    n = 1000
+    truth = sky(random.uniform(100, 101, n), random.uniform(40, 41, n)).assign(sequence=np.arange(n) // 25)
+    across, up = random.normal(0, 0.3, (2, n)) / 3600
+    across = (across + east / 3600) / np.cos(np.radians(truth["dec"]))
+    found = sf.check(truth, truth.assign(ra=truth["ra"] + across, dec=truth["dec"] + up), tau=TAU)
+    assert len(found) == (told is not None)
+    if told is not None:
+        assert found["suspicion"][0].startswith(told)
+        assert "arcsec east" in found["advice"][0]
+        assert found["f1_corrected"][0] >= found["f1"][0]
 
 
 def test_pictures_have_east_on_the_left() -> None:
@@ -227,3 +260,14 @@ def test_the_command_line(tmp_path: Path) -> None:
     done = run_here("score", tmp_path / "truth.csv", tmp_path / "predictions.csv")
     assert done.status == 1
     assert "give tau" in done.err
+
+
+@pytest.mark.parametrize("command", ["score", "diagnose", "sweep", "compare", "gate"])
+def test_the_command_line_tells_arcsec(command: str, tmp_path: Path) -> None:
+    paths = [tmp_path / name for name in ("truth.csv", "predictions.csv")]
+    for path, side in zip(paths, fields(), strict=True):
+        side.assign(score=0.5).to_csv(path, index=False)
+    more = {"compare": [paths[1]], "gate": ["--max", "mse=1"]}.get(command, [])
+    done = run_here(command, *paths, *more, "--tau", "2")
+    assert "arcsec" in done.out
+    assert "px" not in done.out

@@ -1,5 +1,8 @@
 """Points in space: x, y and z on both sides make distances three-dimensional."""
 
+from typing import Any
+
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -49,7 +52,9 @@ def test_z_on_one_side() -> None:
     truth, predictions = cloud()
     flat = predictions.drop(columns="z")
     for sides in ((truth, flat), (flat, truth)):
-        with pytest.raises(sf.InputError, match=r"column z is of space, and there are points in .*; give tau"):
+        with pytest.raises(
+            sf.InputError, match=r"column z is of points in space, and there are points in .*; give tau"
+        ):
             sf.match(*sides)
     with warned(("truth: column z plays no part", "x and y")):
         matches = sf.match(truth, flat, tau=10.0)
@@ -86,3 +91,43 @@ def test_check_finds_scales(factors: tuple[float, ...], suspicion: str, advice: 
     assert found["suspicion"].tolist() == [suspicion]
     assert found["f1_corrected"].tolist() == [1.0]
     assert advice in found["advice"][0]
+
+
+@pytest.mark.parametrize("axes", [("x", "z"), ("z", "y"), ["y", "z"]])
+def test_plots_choose_two_axes(axes: tuple[str, str]) -> None:
+    truth, predictions = cloud()
+    matches = sf.match(truth, predictions)
+    offset = dict(zip("xyz", (1, 2, -2), strict=True))
+    ax = sf.plots.residuals(matches, axes=axes)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == tuple(f"predicted - true {axis}, px" for axis in axes)
+    np.testing.assert_allclose(ax.collections[0].get_offsets(), [[offset[axis] for axis in axes]] * len(truth))
+    panels = [
+        ax,
+        sf.plots.recall_map(matches, axes=axes),
+        sf.plots.frame(matches, 3, 1, axes=axes),
+        *sf.plots.sequence(matches, 3, axes=axes).axes,
+        *sf.plots.gallery(matches, [(3, 1)], axes=axes).axes,
+    ]
+    for panel in panels:
+        assert axes[1] in panel.get_ylabel()
+        assert panel.yaxis_inverted() == (axes[1] == "y")
+    assert all(f"true {axis}, px" in sf.charts.residuals(matches, axes=axes).to_json() for axis in axes)
+    assert f"Recall over {axes[0]} and {axes[1]}" in sf.charts.recall_map(matches, axes=axes).to_json()
+    plt.close("all")
+
+
+@pytest.mark.parametrize("axes", [("x",), ("x", "x"), ("x", "w"), "xz", 3])
+def test_axes_that_are_none(axes: Any) -> None:
+    matches = sf.match(*cloud())
+    with refused(("plots: axes is", "x, y, z")):
+        sf.plots.residuals(matches, axes=axes)
+    with refused(("charts: axes is", "x, y, z")):
+        sf.charts.residuals(matches, axes=axes)
+
+
+def test_axes_of_what_has_two() -> None:
+    flat = [side.drop(columns="z") for side in cloud()]
+    with refused(("plots: axes chooses", "z")):
+        sf.plots.frame(sf.match(*flat), 3, 1, axes=("x", "z"))
+    with refused(("plots: a picture shows x", "x, z")):
+        sf.plots.frame(sf.match(*cloud()), 3, 1, axes=("x", "z"), picture=np.zeros((9, 9)))

@@ -242,7 +242,7 @@ def test_batches_of_other_kinds_of_tables() -> None:
 @pytest.mark.parametrize(
     ("columns", "ways"),
     [
-        ({"segmentation": "e0191O1`1"}, "call tidy(table, mask='segmentation', size=(width, height)) to compare masks"),
+        ({"segmentation": "e0191O1`1"}, 'call tidy(table, mask="segmentation", size=(width, height)) to compare masks'),
         ({"angle": 30.0}, "make columns cx, cy (the centre), w, h and angle (degrees) of oriented boxes"),
         (BOX_COLUMNS | {"angle": 30.0}, "make columns cx, cy (the centre), w, h and angle (degrees) to compare"),
     ],

@@ -49,12 +49,12 @@ def bias(
     """Estimates the mean offset of the predictions, and computes the score as if it had been removed.
 
     The offset is the mean, over the true positives, of predicted minus true coordinates: of points, of the centres of
-    boxes, or of all labelled joints of whole poses that the prediction has.
+    boxes and masks, or of all labelled joints of whole poses that the prediction has.
 
     Parameters
     ----------
     matches
-        A match table of points, boxes, joints or whole poses, with the coordinates of truths and predictions, or what
+        A match table of any geometry, with the coordinates of truths and predictions, or what
         `track` or `pose` returned.
     by
         The groups, each with an offset of its own: a column of the match table; a Series with a value for each row (or,
@@ -81,11 +81,13 @@ def bias(
     - for oriented boxes also `angle`: how far predictions are turned too far (degrees, of each from -45 to 45, because
       a box is the same after a quarter turn with w and h exchanged), in the words for a prediction that are nearest to
       the truth's, which count for both ratios, too;
+    - for masks `dx` and `dy` of their centroids, and `area_ratio`, the geometric mean of predicted over true areas;
+    - for points in space also `dz`; for places in the sky `d_east` and `d_north` (arcsec) instead of `dx` and `dy`;
     - `f1` and `mse` (px², or the square of the unit of `distance`) as they are, or `f1` and `loc_a` after matching by
       similarity;
     - the same with `_corrected`: after predictions are moved back by the offset, the sizes of boxes are divided by the
       ratios about their centres (those of oriented boxes by what both ratios have in common, as w and h may be
-      exchanged), and all are matched again.
+      exchanged; masks are moved by whole pixels and keep their areas), and all are matched again.
 
     Estimates are null where a group has no true positive. The corrected metrics are also null where the rows of a
     frame (with categories on both sides, of a frame and category) belong to different groups, because the predictions
@@ -269,11 +271,11 @@ def _reasons(
     no_place = answer["metric"].isin(["dx", "dy"]).to_numpy() & (geometry.place is None)
     reasons = [
         (is_corrected & shares_frames, "objects of a frame belong to different groups, so none can be moved alone"),
-        (is_corrected & (not geometry.can_move), f"nothing tells how {geometry.name} are moved"),
+        (is_corrected & (not geometry.can_move), f"nothing tells how {geometry.called} are moved"),
         (is_score & no_estimate, "it is not defined here"),
         (is_corrected, "the offset is that of these data, so nothing tells how others would gain"),
         (is_score, "intervals() has its interval"),
-        (no_place, f"{geometry.name} have no centre"),
+        (no_place, f"{geometry.called} have no centre"),
         (no_estimate, "no true positive tells it"),
         (n == 1, "only one sequence tells it, so nothing tells how others differ"),
         (answer["low"].isna().to_numpy(), "all sequences agree, so nothing tells how others differ"),

@@ -1,14 +1,15 @@
 """check(): searches a submission for common mistakes, mostly by correcting each one and computing F1 again.
 
 A mistake of coordinates, numbering or joints is suspected if its correction raises F1 by at least GAIN, and by at least
-a quarter of the distance to 1 or to twice its value, and if enough objects gain hits (`evidence` has the least counts).
-Chance does not gain that much. Of these mistakes only the one that gains most is told (`searches`). Others show in the
-tables or have signs of their own:
+a quarter of the distance to the highest F1 that as many objects can have, or to twice its value, and if enough objects
+gain hits (`evidence` has the least counts). Chance does not gain that much. Of these mistakes only the one that gains
+most is told (`searches`). Others show in the tables or have signs of their own:
 
     named differently          a category or joint is not the truth's, but would be with other case or without spaces
     categories exchanged       most predictions of one lie where objects of another are, and the reverse
     visibility is misread      many joints of the truth are at 0, 0 and count, or its visibility goes below 0
     half a pixel or one off    the mean offset of the true positives is at least 0.35 px, and its interval excludes 0
+    an offset in the sky       it is a twentieth of tau or more, makes half of the mean squared distance, and is sure
     a scale, some sequences    these explain the offsets better
     frames too low or high     predictions are far nearer to the truths of another frame, and F1 is as high there
     a pixel too large          the errors of widths and heights are 1 px on average, surely not 0, and rather the same
@@ -40,7 +41,7 @@ from ..thresholds import rule_with_identities
 from .assignment_signs import assignments_differ
 from .corrections import GAIN
 from .identity_signs import identity_mistakes
-from .offset_signs import larger, late, offset
+from .offset_signs import larger, late, offset, offset_in_unit
 from .scores import Case, Suspicion, score
 from .searches import corrected_mistakes
 from .signs import capped, exchanged, lacking, no_class_shared, nothing_shared, several_times, twice, without_truth
@@ -70,11 +71,16 @@ def check(
     predictions exchanged, sequences exchanged with each other, named differently, missing or without any truth, objects
     listed twice or found several times, and a cap on the count of predictions in a frame. Of boxes also: the centre
     instead of the top left corner, the far corner instead of the size, width and height swapped, and sizes that are a
-    pixel too large or too small. Of joints also: left and right swapped, an order shifted by one, and a visibility that
-    is misread. Of categories: numbers one too low or too high, names with other case or spaces, names exchanged with
-    each other, and none that both sides have. Of tracks also: identities, of either side, that are new in every frame,
-    that only count the rows of each frame, or that are the same for all objects of a sequence. Whether identities begin
-    anew in each sequence or not is no mistake, since an identity belongs to its sequence.
+    pixel too large or too small. Of masks: an image that is stored row by row, transposed, upside down, mirrored, of
+    another size than the truth's, or with `mask_h` and `mask_w` swapped. Of oriented boxes: an angle in radians, that
+    turns the other way or is counted from the y axis, corners or half sizes in place of middles and sizes, and two
+    columns swapped. Of the sky: ra and dec swapped, in radians, ra in hours, growing to the west or multiplied by the
+    cosine of dec, dec with the other sign, and an offset. Of joints also: left and right swapped, an order shifted by
+    one, and a visibility that is misread. Of categories: numbers one too low or too high, names with other case or
+    spaces, names exchanged with each other, and none that both sides have. Of tracks also: identities, of either side,
+    that are new in every frame, that only count the rows of each frame, or that are the same for all objects of a
+    sequence. Whether identities begin anew in each sequence or not is no mistake, since an identity belongs to its
+    sequence.
 
     Where several corrections raise F1, the one that raises it most is told; one that is fitted, such as an offset, has
     to raise it more than one that is not. What F1 loses by a mistake that is told is no sign of another one. A mistake
@@ -161,9 +167,13 @@ def _small_signs(case: Case) -> Iterator[Suspicion]:
     rule, now = case.rule, case.now
     # Of a caller's distance, only its unit tells whether x and y are pixels.
     in_pixels = rule.unit in (None, "px")
-    if in_pixels and now.f1 >= GAIN and geometry_of(case.predictions).can_move:
+    geometry = geometry_of(case.predictions)
+    if now.f1 >= GAIN and geometry.can_move and (in_pixels or geometry.unit == rule.unit):
         matches = match_dataframe(matcher.counted_table(now.counting, now.pairs, rule))
-        yield from list(larger(case, matches)) or list(late(case)) or offset(case, matches)
+        if in_pixels:
+            yield from list(larger(case, matches)) or list(late(case)) or offset(case, matches)
+        else:
+            yield from offset_in_unit(case, matches)
     if in_pixels:
         yield from list(twice(case)) or several_times(case)
     yield from capped(case)

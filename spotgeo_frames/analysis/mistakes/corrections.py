@@ -59,6 +59,11 @@ def of_places(truth: Annotations, predictions: pd.DataFrame, reach: float) -> It
     geometry = geometry_of(predictions)
     for suspicion, advice, corrected in geometry.slips:
         yield Correction(suspicion, advice, truth, corrected(predictions))
+    beside = geometry.slips_beside_truth if geometry_of(truth.objects) is geometry else ()
+    for suspicion, advice, with_truth in beside:
+        mended = with_truth(truth.objects, predictions)
+        if mended is not None:
+            yield Correction(suspicion, advice, truth, mended)
     if not geometry.in_image:
         return
     yield from _mirrored(truth, predictions, reach)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...geometries import centres, labelled_joints
+from ...geometries import centres, geometry_of, labelled_joints, sides_of_matches
 from ...matching import Rule, alignment
 from ...support import arrays
 from ...tables import Annotations, schema
@@ -109,6 +109,26 @@ def frame_pairs(truth: pd.DataFrame, predictions: pd.DataFrame) -> FramePairs:
     weight = pairs["weight"].to_numpy() / n_frames.reindex(pairs["sequence"]).to_numpy(np.float64)
     true, claimed = (pairs[[f"x_{side}", f"y_{side}"]].to_numpy(np.float64) for side in ("true", "claimed"))
     return FramePairs(true, claimed, weight)
+
+
+def frame_offsets(truth: pd.DataFrame, predictions: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """How far off sampled predictions are from all truths of their frames along two axes, (P, 2), and the weights (P,).
+
+    The offsets are those that `bias` measures of the geometry, in its unit.
+    """
+    geometry = geometry_of(predictions)
+    assert geometry.offsets is not None  # it can be moved
+    _, first = arrays.grouped(arrays.row_keys(truth, schema.FRAME_KEY))
+    n_frames = truth.iloc[first].groupby("sequence").size()
+    columns = [*geometry.columns]
+    voters = sampled(predictions, len(truth) / max(len(first), 1))[[*schema.FRAME_KEY, *columns, "weight"]]
+    known, claimed = (
+        side.rename(columns={name: f"{prefix}{name}" for name in columns})
+        for side, prefix in zip((truth[[*schema.FRAME_KEY, *columns]], voters), schema.SIDE_PREFIXES, strict=True)
+    )
+    pairs = claimed.merge(known, on=schema.FRAME_KEY)
+    weight = pairs["weight"].to_numpy() / n_frames.reindex(pairs["sequence"]).to_numpy(np.float64)
+    return geometry.offsets.measured(*sides_of_matches(pairs))[:, 0, :2], weight
 
 
 def fullest(values: np.ndarray, weight: np.ndarray, width: float) -> Peak | None:

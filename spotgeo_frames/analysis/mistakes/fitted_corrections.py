@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...geometries import geometry_of
+from ...geometries import Geometry, geometry_of
 from ...support import arrays
 from ...tables import Annotations, checks, messages
 from .corrections import Correction, scaled, with_frames_shifted, with_names
-from .evidence import FramePairs, frame_pairs, frame_votes, fullest, near, places_of
+from .evidence import FramePairs, frame_offsets, frame_pairs, frame_votes, fullest, near, places_of
 
 # What is said of sequences that have each other's predictions.
 EXCHANGED = "sequences are exchanged"
 
-# The least offset (px) that can change F1 much.
-LEAST_OFF = 1.0
+# The least offset (px) that can change F1 much, and that as a share of the distance of a match in other units.
+LEAST_OFF, LEAST_OF_REACH = 1.0, 0.1
 
 # The least width of a peak of the logarithms of scales; it is larger where what matches is a larger share of places.
 SAME_LOGARITHM = 0.02
@@ -42,7 +42,10 @@ SAME_STEP = 0.8
 def of_offsets_and_scales(truth: Annotations, predictions: pd.DataFrame, reach: float) -> Iterator[Correction]:
     """Coordinates that are off by the same, or are multiplied by a factor."""
     geometry = geometry_of(predictions)
-    if not geometry.can_move or geometry.places_in is not None:
+    if not geometry.can_move:
+        return
+    if geometry.places_in is not None:
+        yield from _offsets_in_unit(truth, predictions, reach)
         return
     pairs = frame_pairs(*_places(truth, predictions))
     peak = fullest(pairs.claimed - pairs.true, pairs.weight, reach)
@@ -54,6 +57,26 @@ def of_offsets_and_scales(truth: Annotations, predictions: pd.DataFrame, reach: 
     factors = _factors(pairs, reach) if geometry.in_image else None
     if factors is not None:
         yield scaled_by(truth, predictions, factors)
+
+
+def _offsets_in_unit(truth: Annotations, predictions: pd.DataFrame, reach: float) -> Iterator[Correction]:
+    """Places that are off by the same along both axes, where these are not those of the places, as in the sky."""
+    geometry = geometry_of(predictions)
+    if geometry_of(truth.objects) is not geometry:
+        return
+    offset, weight = frame_offsets(truth.objects, predictions)
+    within = reach / geometry.places_per_unit
+    peak = fullest(offset, weight, within)
+    if peak is None or not peak.is_clear or np.hypot(*peak.place) < LEAST_OF_REACH * within:
+        return
+    corrected = geometry.shifted(predictions, *peak.place)
+    yield Correction(*told_offset(geometry, peak.place), truth, corrected, fitted=True)
+
+
+def told_offset(geometry: Geometry, offset: np.ndarray) -> tuple[str, str]:
+    """How far off places are (2,), in the unit of the geometry and along its axes, and what to do about it."""
+    along = " and ".join(f"{far:+.3g} {geometry.unit} {axis}" for far, axis in zip(offset, geometry.axes, strict=True))
+    return f"places are {np.hypot(*offset):.3g} {geometry.unit} off", f"predictions lie {along} of the truth"
 
 
 def _factors(pairs: FramePairs, reach: float) -> np.ndarray | None:

@@ -17,12 +17,15 @@ from ...tables import messages, schema
 from ..errors import bias
 from .corrections import with_frames_shifted
 from .evidence import enough, frame_votes, places_of
-from .fitted_corrections import scaled_by
+from .fitted_corrections import scaled_by, told_offset
 from .scores import Case, Suspicion
 from .signs import SURE
 
 # The least mean offset that is reported (px).
 LEAST_OFFSET = 0.35
+
+# In other units: the least mean offset as a share of tau, and its square as a share of the mean squared distance.
+LEAST_OF_TAU, SHARE_OF_SQUARED = 0.05, 0.5
 
 # How many standard deviations of a normal distribution SURE is, and the logarithm of a ratio of likelihoods that is as
 # sure; errors (px) that are equal but for rounding.
@@ -158,6 +161,22 @@ def offset(case: Case, matches: pd.DataFrame) -> Iterator[Suspicion]:
     advice = f"predictions lie {dx:+.2f} px in x and {dy:+.2f} px in y from the truth on average; {hint}"
     corrected = found["estimate"].to_dict()["f1_corrected"]
     yield case.suspicion(f"coordinates are {size} off", advice, corrected)
+
+
+def offset_in_unit(case: Case, matches: pd.DataFrame) -> Iterator[Suspicion]:
+    """Reports a mean offset of places in no image, such as the sky: one that makes most of the squared error."""
+    geometry = geometry_of(case.predictions)
+    hits = matches[matches["outcome"].array.codes == schema.TP]
+    if geometry.offsets is None or not enough("sequences", hits["sequence"].nunique()):
+        return
+    found = bias(matches, confidence=SURE, **case.rule.callers).set_index("metric")
+    rows = found.loc[geometry.offsets.metrics[:2]]
+    sure = (rows["low"] > 0) | (rows["high"] < 0) | rows["low"].isna()
+    mean = rows["estimate"].where(sure, 0.0).to_numpy()
+    squared = float((hits["distance"].to_numpy(np.float64) ** 2).mean())
+    least = LEAST_OF_TAU * (case.rule.tau or 0.0)
+    if (mean**2).sum() >= max(SHARE_OF_SQUARED * squared, least**2):
+        yield case.suspicion(*told_offset(geometry, mean), found["estimate"].to_dict()["f1_corrected"])
 
 
 def _centres(hits: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from ...geometries import geometry_of
 from ...matching import TAU, Pairs, Rule, WithoutCrowds, compared, crowds, join_pairs, matcher
 from ...scoring import registry
 from ...support import arrays
@@ -55,8 +56,9 @@ class Case(NamedTuple):
 
     @property
     def reach(self) -> float:
-        """The distance (px) within which coordinates agree."""
-        return TAU if self.rule.image_tau is None else self.rule.image_tau
+        """The distance within which coordinates agree, in the unit of places: px, or degrees in the sky."""
+        tau = TAU if self.rule.image_tau is None else self.rule.image_tau
+        return tau * geometry_of(self.predictions).places_per_unit
 
     def f1_of(self, predictions: pd.DataFrame) -> float:
         """F1 of other predictions."""

@@ -33,7 +33,8 @@ SHOWN: list[Corrections] = [of_names, of_visibility, of_categories, of_frames_be
 GUESSED: list[Corrections] = [of_places, of_numbers, of_joints, of_frame_shifts, of_sequences, of_offsets_and_scales]
 GUESSED_OF_TRACKS: list[Corrections] = [of_first_frames, *GUESSED]
 
-# The least gain in F1 from a correction, as a share of 1 - F1; more than a difference of two F1 can be rounded by.
+# The least gain in F1 from a correction, as a share of what is missing to the highest possible one; more than a
+# difference of two F1 can be rounded by.
 SHARE_OF_MISSING, ROUNDING = 0.25, 1e-9
 
 # F1 of a sequence that is far worse, as a share of that of the upper quarter; the F1 that it has to have after the
@@ -91,8 +92,9 @@ def _suspicion_of_some(case: Case, correction: Correction, mended: pd.Index) -> 
 def _best_guess(case: Case, evidence: str = "gained objects") -> tuple[Correction, Score] | None:
     """The correction that helps most, if it helps enough, and its score; `evidence` says what is enough."""
     now, rule = case.now, case.rule
-    needed = max(GAIN, min(SHARE_OF_MISSING * (1 - now.f1), now.f1))
-    if highest_f1(now, rule) - now.f1 < needed:
+    highest = highest_f1(now, rule)
+    needed = max(GAIN, min(SHARE_OF_MISSING * (highest - now.f1), now.f1))
+    if highest - now.f1 < needed:
         return None
     searched = GUESSED_OF_TRACKS if case.tracks else GUESSED
     guesses = (guess for corrections in searched for guess in corrections(case.truth, case.predictions, case.reach))

@@ -51,14 +51,16 @@ class Curve(NamedTuple):
     unit: str
 
 
-def matches_to_draw(matches: Table, who: Who, stacklevel: int, *, places: bool = True) -> pd.DataFrame:
-    """The match table to draw, checked; warns if it has rows twice in one submission.
-
-    It gets the `places` of its rows only where a picture needs them: those of masks take time.
-    """
+def matches_to_draw(matches: Table, who: Who, stacklevel: int) -> pd.DataFrame:
+    """The match table to draw, checked; warns if it has rows twice in one submission."""
     table = checks.check_matches(matches)
     row_counts.warn_of_doubled(table, who, stacklevel + 1)
-    return with_places(table) if places else table
+    return table
+
+
+def places_to_draw(matches: Table, who: Who, stacklevel: int, axes: Any = None) -> pd.DataFrame:
+    """The same with the places of its rows, of points in space along two `axes`."""
+    return with_places(matches_to_draw(matches, who, stacklevel + 1), axes, who)
 
 
 def table_to_draw(

@@ -48,7 +48,14 @@ ROOM = 0.03
 SMALL = 0.65
 
 
-def frame(matches: Table, sequence: Any, frame: int, ax: Axes | None = None, picture: Any = None) -> Axes:
+def frame(
+    matches: Table,
+    sequence: Any,
+    frame: int,
+    ax: Axes | None = None,
+    picture: Any = None,
+    axes: tuple[str, str] | None = None,
+) -> Axes:
     """Draws one frame: its truths, its predictions, and a line between each truth and its matched prediction.
 
     Boxes are drawn from corner to corner, with the marks of points at their centres. Whole poses, and joints that have
@@ -66,6 +73,9 @@ def frame(matches: Table, sequence: Any, frame: int, ax: Axes | None = None, pic
     picture
         The picture to draw behind the frame: the path of a PNG or JPEG, or an array of pixels, (height, width) or
         (height, width, 3 or 4 colours). The centre of its first pixel is at 0, 0.
+    axes
+        Which two of `x`, `y` and `z` are drawn of points in space, such as ("x", "z"), whose second axis then points up
+        unless it is y; x and y without a word.
 
     Returns
     -------
@@ -88,9 +98,9 @@ def frame(matches: Table, sequence: Any, frame: int, ax: Axes | None = None, pic
     >>> sf.plots.frame(matches, 1, 1, picture=sky).images[0].get_extent()
     [-0.5, 639.5, 479.5, -0.5]
     """
-    table = _checked(matches)
-    if picture is not None and plane_of(table).is_chart:
-        raise InputError("plots: a picture behind places in the sky needs their pixels; give a table with x and y")
+    table = _checked(matches, axes)
+    if picture is not None:
+        _check_image(plane_of(table))
     [rows] = _rows_of(table, [(sequence, frame)])
     ax = axes_or_new(ax)
     behind = None if picture is None else picture_behind(picture, rows)
@@ -101,7 +111,13 @@ def frame(matches: Table, sequence: Any, frame: int, ax: Axes | None = None, pic
     return image_plane(ax, plane_of(rows))
 
 
-def sequence(matches: Table, name: Any, figure: Figure | None = None, most: int = 5) -> Figure:
+def sequence(
+    matches: Table,
+    name: Any,
+    figure: Figure | None = None,
+    most: int = 5,
+    axes: tuple[str, str] | None = None,
+) -> Figure:
     """Draws the first frames of a sequence side by side, with equal axes.
 
     Parameters
@@ -114,6 +130,9 @@ def sequence(matches: Table, name: Any, figure: Figure | None = None, most: int 
         The Figure to draw the panels into; a new one without it.
     most
         The largest count of frames to draw.
+    axes
+        Which two of `x`, `y` and `z` are drawn of points in space, such as ("x", "z"), whose second axis then points up
+        unless it is y; x and y without a word.
 
     Returns
     -------
@@ -131,7 +150,7 @@ def sequence(matches: Table, name: Any, figure: Figure | None = None, most: int 
     >>> len(sf.plots.sequence(matches, 1).axes)
     5
     """
-    table = _checked(matches)
+    table = _checked(matches, axes)
     _check_key(table, "sequence", name)
     rows = table[table["sequence"] == name]
     if not len(rows):
@@ -147,6 +166,7 @@ def gallery(
     figure: Figure | None = None,
     images: str | Path | None = None,
     most: int = 12,
+    axes: tuple[str, str] | None = None,
 ) -> Figure:
     """Draws several frames as a grid of small panels: those with the most misses and false alarms, or given ones.
 
@@ -166,6 +186,9 @@ def gallery(
         the truths.
     most
         The largest count of frames to draw.
+    axes
+        Which two of `x`, `y` and `z` are drawn of points in space, such as ("x", "z"), whose second axis then points up
+        unless it is y; x and y without a word.
 
     Returns
     -------
@@ -188,7 +211,9 @@ def gallery(
     >>> sf.plots.gallery(matches, [(1, 1), (1, 2)]).axes[1].get_title()
     '1, frame 2\\n4 found, 1 missed, 0 false'
     """
-    table = _checked(matches)
+    table = _checked(matches, axes)
+    if images is not None:
+        _check_image(plane_of(table))
     chosen = _worst(table) if frames is None else _given(frames)
     panels = _rows_of(table, chosen[: count_to_draw(most, "most", "plots")])
     if not panels:
@@ -206,8 +231,16 @@ def gallery(
     return figure
 
 
-def _checked(matches: Table) -> pd.DataFrame:
-    """A match table with coordinates; raises InputError if it is none."""
+def _check_image(plane: Plane) -> None:
+    """Raises InputError unless a plane is that of images, behind which there can be a picture."""
+    if plane.is_chart:
+        raise InputError("plots: a picture behind places in the sky needs their pixels; give a table with x and y")
+    if not plane.is_image:
+        raise InputError(f"plots: a picture shows x and y, and axes is {plane.x}, {plane.y}; give one of them")
+
+
+def _checked(matches: Table, axes: Any = None) -> pd.DataFrame:
+    """A match table with coordinates, of points in space along two `axes`; raises InputError if it is none."""
     table = checks.check_matches(matches)
     checks.check_one_slice(table, "plots: matches")
     check_coordinates(table)
@@ -217,7 +250,7 @@ def _checked(matches: Table) -> pd.DataFrame:
             raise InputError(
                 f"match table: {geometry.name} have no centre, so nothing can be drawn; geometry() takes one"
             )
-    return with_places(table)
+    return with_places(table, axes)
 
 
 def _worst(table: pd.DataFrame) -> list[tuple[Any, int]]:
@@ -292,7 +325,7 @@ def draw_panels(
         ax.remove()
     for place, (rows, behind, area) in enumerate(zip(panels, pictures, areas, strict=True)):
         ax = grid[place]
-        _draw_panel(ax, rows, behind, area)
+        _draw_panel(ax, rows, behind, area, plane)
         _count_to_the_left_and_up(ax, plane)
         if place % columns == 0:
             ax.set_ylabel(plane.title("y"), fontsize="small")
@@ -302,21 +335,21 @@ def draw_panels(
     return figure
 
 
-def _draw_panel(ax: Axes, rows: pd.DataFrame, behind: Behind | None, area: Area) -> None:
+def _draw_panel(ax: Axes, rows: pd.DataFrame, behind: Behind | None, area: Area, plane: Plane) -> None:
     """Draws a frame into a panel that shows an area."""
     left, right, bottom, top = area
     show_picture(ax, rows, behind)
     draw_frame(ax, rows, scale=SMALL, rim=behind is not None)
     sequence, frame = (rows[column].iloc[0] for column in ("sequence", "frame"))
     ax.set_title(f"{plain(shortened(sequence, 24))}, frame {frame}\n{tally(rows)}", fontsize="small")
-    ax.set(xlim=(left, right), ylim=(bottom, top), aspect="equal")
+    ax.set(xlim=(left, right), ylim=(top, bottom) if plane.is_up else (bottom, top), aspect="equal")
     ax.tick_params(labelsize="x-small")
     ax.locator_params(nbins=4)
 
 
 def show_picture(ax: Axes, rows: pd.DataFrame, behind: Behind | None) -> None:
     """Draws the picture of a frame, if there is one, and shows its area, or that of the frame's noted size."""
-    size = noted_size(rows) if behind is None else behind.size
+    size = behind.size if behind is not None else noted_size(rows) if plane_of(rows).is_image else None
     if behind is not None:
         ax.imshow(behind.pixels, cmap="gray", vmin=0, vmax=255, extent=extent_of(behind.size), zorder=0)
     if size is not None:
@@ -325,9 +358,9 @@ def show_picture(ax: Axes, rows: pd.DataFrame, behind: Behind | None) -> None:
 
 
 def image_plane(ax: Axes, plane: Plane) -> Axes:
-    """Labels the Axes of a plane and makes y point down."""
+    """Labels the Axes of a plane and makes y point down, as in images."""
     ax.set(xlabel=plane.title("x"), ylabel=plane.title("y"), aspect="equal")
-    if not ax.yaxis_inverted():
+    if ax.yaxis_inverted() == plane.is_up:
         ax.invert_yaxis()
     _count_to_the_left_and_up(ax, plane)
     return ax
@@ -356,5 +389,9 @@ def _areas(of_sequences: pd.DataFrame, panels: list[pd.DataFrame], pictures: lis
     ).tolist()
     room = ROOM * max(right - left, bottom - top)
     left, right, top, bottom = left - room, right + room, top - room, bottom + room
-    sizes = [noted_size(rows) if behind is None else behind.size for rows, behind in zip(panels, pictures, strict=True)]
+    is_image = plane_of(of_sequences).is_image
+    sizes = [
+        behind.size if behind is not None else noted_size(rows) if is_image else None
+        for rows, behind in zip(panels, pictures, strict=True)
+    ]
     return [(left, right, bottom, top) if size is None else extent_of(size) for size in sizes]

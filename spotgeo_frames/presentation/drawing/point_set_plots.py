@@ -51,7 +51,7 @@ def gospa(matches: Table, ax: Axes | None = None) -> Axes:
     >>> sf.plots.gospa(sf.match(*sides, assignment="least")).get_title()
     'GOSPA by frame, the mean of 60 sequences'
     """
-    table = drawn_tables.matches_to_draw(matches, "plots", 3, places=False)
+    table = drawn_tables.matches_to_draw(matches, "plots", 3)
     frames = _by_frame(table)
     ax = parts.axes_or_new(ax)
     if not len(frames):

@@ -96,7 +96,7 @@ def title(column: str, unit: str | None = None) -> str | None:
     known = reading(column)
     if known is None:
         return None
-    return with_unit(f"{known.metric.label}{SUFFIXES[known.suffix][0]}", unit_of(known.metric, unit))
+    return with_unit(f"{known.metric.label}{SUFFIXES[known.suffix][0]}", known.metric.unit_in(unit))
 
 
 def with_unit(text: str, unit: str) -> str:
@@ -106,14 +106,6 @@ def with_unit(text: str, unit: str) -> str:
     ('distance, px', 'distance')
     """
     return f"{text}, {unit}" if unit else text
-
-
-def unit_of(metric: Metric, unit: str | None) -> str:
-    """The unit of a metric where distances are in this unit, or px for None; "" if it has none."""
-    # Metrics of one's own have units of their own.
-    if unit is None or metric.sums is not None or "px" not in metric.unit:
-        return metric.unit
-    return metric.unit.replace("px", unit) if unit else ""
 
 
 def is_share(column: str) -> bool:
@@ -129,7 +121,7 @@ def meaning(column: str, unit: str | None = None) -> str | None:
         return None
     metric, suffix = known
     text = f"{SUFFIXES[suffix][1]}{metric.name}" if suffix else definition(metric)
-    own = unit_of(metric, unit)
+    own = metric.unit_in(unit)
     return f"{own}, {text}" if own else text
 
 
@@ -168,13 +160,25 @@ def measure_title(rule: Rule) -> str:
 class Plane(NamedTuple):
     """The plane of pictures: what its axes are called, their unit, and whether they grow to the left and up.
 
-    Places in it grow to the right and down, so the numbers at axes that do not are their negatives.
+    Places in it grow to the right and down, so the numbers at axes that do not are their negatives. A plane of space
+    whose second axis is not y is no image, so that axis points up (`is_up`).
     """
 
     x: str
     y: str
     unit: str
     is_chart: bool
+    is_up: bool = False
+
+    @property
+    def is_image(self) -> bool:
+        """Whether it is that of images: neither a chart nor another plane of space."""
+        return (self.x, self.y) == ("x", "y")
+
+    @property
+    def words(self) -> str:
+        """What people call the plane."""
+        return "the sky" if self.is_chart else "the image" if self.is_image else f"{self.x} and {self.y}"
 
     def title(self, axis: str) -> str:
         """The title of an axis, "x" or "y", with its unit."""
@@ -191,9 +195,10 @@ class Plane(NamedTuple):
 
 
 def plane_of(matches: pd.DataFrame) -> Plane:
-    """The plane in which the rows of a match table with places lie: an image, or a chart of the sky."""
+    """The plane in which the rows of a match table with places lie: an image, a chart of the sky, or one of space."""
     chart = GEOMETRIES.get(matches.attrs.get("chart", ""))
-    return Plane("x", "y", "px", False) if chart is None else Plane(*chart.axes, chart.unit or "px", True)
+    x, y = matches.attrs.get("axes", ("x", "y"))
+    return Plane(x, y, "px", False, y != "y") if chart is None else Plane(*chart.axes, chart.unit or "px", True)
 
 
 def first_title(metric: str, rule: Rule) -> str:

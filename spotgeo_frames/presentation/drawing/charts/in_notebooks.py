@@ -141,24 +141,24 @@ def _known(row: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value if not isinstance(value, float) or np.isfinite(value) else None for name, value in row.items()}
 
 
-def recall_map(matches: Table, bins: int) -> Any:
+def recall_map(matches: Table, bins: int, axes: Any) -> Any:
     """The map of recall of a match table."""
     bins = drawn_tables.count_to_draw(bins, "bins", "charts")
-    drawing = of_places.recall_map(*of_submissions(drawn_tables.matches_to_draw(matches, "charts", 4)), bins)
+    drawing = of_places.recall_map(*of_submissions(drawn_tables.places_to_draw(matches, "charts", 4, axes)), bins)
     return shown(drawing, "no truths")
 
 
 def distances(matches: Table, bins: int) -> Any:
     """The histogram of the distances, or of the similarities, of a match table."""
     bins = drawn_tables.count_to_draw(bins, "bins", "charts")
-    table, names = of_submissions(drawn_tables.matches_to_draw(matches, "charts", 4, places=False))
+    table, names = of_submissions(drawn_tables.matches_to_draw(matches, "charts", 4))
     has_any = table[schema.measure_of(table)].notna().any()
     return shown(of_places.measures(table, names, _rule(table), bins) if has_any else None, "no true positives")
 
 
-def residuals(matches: Table, tau: float | None) -> Any:
+def residuals(matches: Table, tau: float | None, axes: Any) -> Any:
     """The map of predicted minus true coordinates of a match table."""
-    table = drawn_tables.matches_to_draw(matches, "charts", 4)
+    table = drawn_tables.places_to_draw(matches, "charts", 4, axes)
     rule = noted_rule.distance_rule(table, ["tau"], tau)
     drawn_tables.check_offsets(table, "charts")
     tau, farthest = rule.largest_cost, table["distance"].max()

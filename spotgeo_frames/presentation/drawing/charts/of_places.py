@@ -59,7 +59,7 @@ def recall_map(matches: pd.DataFrame, names: Sequence[str], bins: int = MAP_COLU
     axes = _axes(plane, [plane.title(axis) for axis in "xy"])
     chart = of_picked(_cells("places", *axes, color, [*told, *_sides_told(plane, ".5~g")]), names)
     filters = _within("truth_centre_x", "truth_centre_y")
-    about, ratio = "Recall over the image plane", bounded(ratio)
+    about, ratio = f"Recall over {'the image plane' if plane.words == 'the image' else plane.words}", bounded(ratio)
     return _map(chart, {"places": places}, about, ratio, names, filters)
 
 
@@ -70,16 +70,20 @@ def _cells(data: str, x: Any, y: Any, color: Any, told: Sequence[tuple[str, str,
 
 
 def _axes(plane: Plane, titles: Sequence[str]) -> tuple[Any, Any]:
-    """The axes of a plane whose y points down."""
+    """The axes of a plane whose y points down; what is not y points up."""
     x = pixel_axis(alt.X, "x", titles[0], is_chart=plane.is_chart)
-    return x, pixel_axis(alt.Y, "y", titles[1], reverse=True, is_chart=plane.is_chart)
+    return x, pixel_axis(alt.Y, "y", titles[1], reverse=not plane.is_up, is_chart=plane.is_chart)
 
 
 def _sides_told(plane: Plane, form: str) -> list[tuple[str, str, str]]:
     """The sides of a cell for tooltips, with their unit."""
     ends = {"": "from", "2": "to"}
     return [
-        (f"{axis}{end}:Q", with_unit(f"{name} {word}" if plane.is_chart else f"{axis} {word}", plane.unit), form)
+        (
+            f"{axis}{end}:Q",
+            with_unit(f"{name} {word}" if plane.is_chart else f"{getattr(plane, axis)} {word}", plane.unit),
+            form,
+        )
         for axis, name in _directions(plane).items()
         for end, word in ends.items()
     ]
@@ -87,7 +91,7 @@ def _sides_told(plane: Plane, form: str) -> list[tuple[str, str, str]]:
 
 def _directions(plane: Plane) -> dict[str, str]:
     """Where the places in a plane grow to, along x and y; tooltips cannot turn the numbers, as axes do."""
-    return {"x": "to the right", "y": "down"} if plane.is_chart else {"x": "in x", "y": "in y"}
+    return {"x": "to the right", "y": "down"} if plane.is_chart else {"x": f"in {plane.x}", "y": f"in {plane.y}"}
 
 
 def _map(

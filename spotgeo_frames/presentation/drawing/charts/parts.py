@@ -15,7 +15,7 @@ import altair as alt
 import pandas as pd
 
 from ....scoring import registry
-from ..wording import title, unit_of, with_unit
+from ..wording import title, with_unit
 
 Rows = list[dict[str, Any]]
 
@@ -116,7 +116,7 @@ def mse_tooltip(rows: Rows, title: str, unit: str | None) -> list[tuple[str, str
 
     `unit` is that of distances in the notes of the table that has the values, None for px.
     """
-    text = with_unit(title, unit_of(registry.METRICS["mse"], unit))
+    text = with_unit(title, registry.METRICS["mse"].unit_in(unit))
     return [("mse:Q", text, ".2f")] if any("mse" in row for row in rows) else []
 
 
