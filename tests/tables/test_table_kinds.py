@@ -523,8 +523,9 @@ def test_readers_refuse_kinds_that_there_are_not(name: str, wrong: Any) -> None:
         return
     of_one = name in ("read_spotgeo", "read_objects", "read_dota", "read_mots")
     paths = ["nowhere"] if of_one else ["nowhere", "nowhere"]
+    others = {"benchmark": "KITTI"} if name == "read_benchmark" else {}
     with refused(("table is", repr(wrong), "'pandas', 'polars' or 'pyarrow'"), error=ValueError):
-        getattr(sf, name)(*paths, table=wrong)
+        getattr(sf, name)(*paths, table=wrong, **others)
 
 
 def test_a_reader_of_tables_in_memory_can_convert() -> None:
