@@ -189,7 +189,9 @@ def _line(name: str, number: Number, value: float | None, result: AveragePrecisi
     """A line as pycocotools prints it where its words say all, with a dash where it has -1; else the name and value."""
     protocol = result.matched.protocol
     is_told = (
-        protocol.is_coco and not protocol.by_category and {"assignment", "interpolation"}.isdisjoint(protocol.told)
+        protocol.called_as_coco
+        and not protocol.by_category
+        and {"assignment", "interpolation"}.isdisjoint(protocol.told)
     )
     if not is_told or number.of not in ("precision", "recall"):
         return f" {name:<18} {number_text(value, '.4f')}"

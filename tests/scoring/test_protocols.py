@@ -11,6 +11,8 @@ import spotgeo_frames as sf
 from helpers import plain_protocols
 from helpers.plain_protocols import by_category
 from helpers.problems import refused, warned
+from spotgeo_frames.scoring import protocol_entries
+from spotgeo_frames.scoring.ap.protocol_entries import AREAS, Protocol
 
 SEEDS = range(6)
 
@@ -251,7 +253,7 @@ def test_protocols_are_those_of_average_precision() -> None:
     table = sf.protocols(known, found)
     for row in table.to_dict("records"):
         if row["protocol"] == "nuscenes":
-            assert "metres" in row["provenance"]
+            assert "on the ground (m)" in row["provenance"]
             assert np.isnan(row["AP"])
             continue
         result = sf.average_precision(known, found, protocol=row["protocol"])
@@ -369,3 +371,41 @@ def test_kitti_knows_crowds_as_its_own_regions() -> None:
     crowd = truth.assign(crowd=[True, *[False] * (len(truth) - 1)])
     assert sf.average_precision(crowd, found, protocol="kitti").provenance.startswith("KITTI's AP over 40")
     assert "with 1 crowd:" in sf.average_precision(crowd, found, protocol="voc2010").provenance
+
+
+def test_a_tenth_protocol_is_one_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All that is asked about a protocol is answered by its fields, whatever its name is."""
+    entries = (
+        Protocol("tenth", "the Tenth's {kind} AP, {exactly}", "the Tenth's rule", has_recall=True, max_detections=7),
+        Protocol("ignoring", "the other's AP", "the other's rule", knows_crowds=True, knows_ignored=True),
+        Protocol("twelve", "AP", "its rule", coco_numbers=True, areas=AREAS, max_detections=50, reads_areas=True),
+        Protocol("partly", "AP", "its rule", verified=True, needs_not_exhaustive=True),
+        Protocol("ground", "AP on the ground", "its rule", thresholds=(2.0,), by_distance=True, unit="km")._replace(
+            geometries=("points",)
+        ),
+    )
+    for entry in entries:
+        monkeypatch.setitem(protocol_entries.PROTOCOLS, entry.name, entry)  # type: ignore[arg-type]
+    truth, found = scenes(0)
+    plain = truth.drop(columns=["crowd", "ignore"])
+    provenance = {name: sf.average_precision(plain, found, protocol=name).provenance for name in ("tenth", "twelve")}
+    assert provenance["tenth"] == "the Tenth's bbox AP, bit for bit"
+    assert "with areas that are those of the truths' boxes" in provenance["twelve"]
+    texts = [sf.average_precision(truth, found, protocol=name).provenance for name in ("tenth", "ignoring")]
+    assert "that the column ignore marks; " in texts[0]
+    assert "crowds" in texts[0]
+    assert texts[1] == "the other's AP"
+    assert [*sf.average_precision(plain, found, protocol="tenth").matched.numbers] == ["AP", "AP50", "AP75", "AR7"]
+    numbers = [*sf.average_precision(plain, found, protocol="twelve").matched.numbers]
+    assert numbers == ["AP", "AP50", "AP75", "APs", "APm", "APl", "AR1", "AR10", "AR50", "ARs", "ARm", "ARl"]
+    with refused(("truth", "partly", "negative_categories"), ("truth", "partly", "not_exhaustive_categories")):
+        sf.average_precision(plain, found, protocol="partly")
+    points = [side.drop(columns=["w", "h"]) for side in (plain, found)]
+    on_ground = sf.average_precision(*points, protocol="ground")
+    assert ([*on_ground.matched.numbers], on_ground.provenance) == (["AP"], "AP on the ground")
+    assert sf.average_precision(*points, protocol="tenth", tau=2).summary["CPM"].notna().all()
+    table = sf.protocols(plain, found).set_index("protocol")
+    assert table.loc["tenth", "provenance"] == provenance["tenth"]
+    assert "at most 7 detections" in table.loc["tenth", "differs"]
+    assert table.loc["ground", "provenance"] == "its rule matches by distance on the ground (km)"
+    assert sf.protocols(*points, names=["ground"], tau=3)["AP"].tolist() == on_ground.summary["AP"].tolist()

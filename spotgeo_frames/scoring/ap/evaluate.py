@@ -82,7 +82,7 @@ def matched_sides(truth: Annotations, predictions: Annotations, rule: Rule, prot
 def check_categories(protocol: Protocol, detections: Detections) -> None:
     """Raises InputError if a threshold is given for a category that neither side has."""
     there = detections.categories.tolist()
-    own = {} if protocol.by_category == PROTOCOLS[protocol.name].by_category else protocol.by_category
+    own = {} if protocol.by_category == protocol.entry.by_category else protocol.by_category
     unknown = [name for name in own if name not in there]
     if unknown:
         raise InputError(

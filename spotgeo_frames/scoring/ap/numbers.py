@@ -113,7 +113,7 @@ def _official(protocol: Protocol, geometry: Geometry) -> Numbers:
     Of COCO's, AR1, AR10 and AR100 stay where fewer than the most detections count for them, and that of the most
     follows, such as AR300.
     """
-    if protocol.is_coco and protocol.areas == AREAS:
+    if protocol.called_as_coco and protocol.areas == AREAS:
         return _of_coco(OFFICIAL[geometry.official_numbers], protocol.max_detections)
     most, names = protocol.max_detections, OF_AREAS
     suffixes = {area: names.get(area, f"_{area}") for area in protocol.areas if area != "all"}
@@ -124,10 +124,10 @@ def _official(protocol: Protocol, geometry: Geometry) -> Numbers:
     answer |= {f"AP{suffix}": Number("precision", area, limit=most) for area, suffix in suffixes.items()}
     if protocol.frequencies:
         answer |= {f"AP{one}": Number("precision", limit=most, frequency=one) for one in FREQUENCIES}
-    if protocol.name in ("coco", "lvis") and most is not None and not protocol.by_distance:
+    if protocol.has_recall and most is not None and not protocol.by_distance:
         answer[f"AR{most}"] = Number("recall", limit=most)
         answer |= {f"AR{suffix}": Number("recall", area, limit=most) for area, suffix in suffixes.items()}
-    if protocol.by_distance and protocol.name != "nuscenes":
+    if protocol.by_distance and not protocol.entry.by_distance:
         answer["CPM"] = Number("sensitivity", limit=most)
         answer |= {f"sensitivity_{rate:g}": Number("sensitivity", limit=most, rate=rate) for rate in RATES}
     return answer
@@ -295,10 +295,14 @@ def entries_of(numbers: Numbers, protocol: Protocol, thresholds: np.ndarray = TH
 
 def _every_metric() -> dict[str, Metric]:
     """The entries of the numbers of all protocols; of those that share a name, the entry of COCO's for boxes."""
-    within = PROTOCOLS["coco"]._replace(by_distance=True, thresholds=(1.0,), areas={})
-    lvis, froc = (entries_of(numbers_of(one, BOXES), one) for one in (PROTOCOLS["lvis"], within))
+    coco = PROTOCOLS["coco"]
+    within = coco._replace(by_distance=True, thresholds=(1.0,), areas={})
+    *others, froc = (entries_of(numbers_of(one, BOXES), one) for one in (*PROTOCOLS.values(), within))
     froc = {name: entry._replace(formula=entry.formula.removesuffix(", within 1")) for name, entry in froc.items()}
-    return lvis | froc | entries_of(POSE_NUMBERS | BOX_NUMBERS, PROTOCOLS["coco"])
+    answer: dict[str, Metric] = {}
+    for entries in (*others, froc, entries_of(POSE_NUMBERS | BOX_NUMBERS, coco)):
+        answer |= entries
+    return answer
 
 
 AP_METRICS = _every_metric()

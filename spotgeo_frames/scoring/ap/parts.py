@@ -21,7 +21,8 @@ from ...tables import Columns, SideColumns, array_of, checks, columns_of, datafr
 from . import verified
 from .detections import areas_of_rows, ready_sides, sorted_detections
 from .evaluate import Matched, check_categories, matched_detections
-from .protocol_entries import PROTOCOLS, Protocol, fitted, protocol_of
+from .protocol_entries import PROTOCOLS, Protocol
+from .rules import fitted, protocol_of
 
 # The columns that rows keep, as far as they have them.
 KEPT_COLUMNS = (*schema.OBJECT_KEY, "category", "score", "area")

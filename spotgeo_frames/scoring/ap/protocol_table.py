@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...geometries import Measure, check_pose_scores
+from ...geometries import Measure, check_pose_scores, geometry_of
 from ...matching import Pairs, Rule, compared, crowds, left_out
 from ...support import InputError, pandas_tables
 from ...tables import Annotations, Table, as_annotations, checks, provenance, table_kinds
@@ -18,8 +18,9 @@ from .detections import Detections, ready_sides, sorted_detections
 from .evaluate import Matched
 from .numbers import computed, numbers_of, thresholds_text
 from .official import provenance_of
-from .protocol_entries import PROTOCOLS, Protocol, fitted, protocol_of
+from .protocol_entries import PROTOCOLS, Protocol
 from .result import most_text, options_of, rule_of
+from .rules import fitted, protocol_of
 from .scopes import area_scope, matched_pairs
 
 if TYPE_CHECKING:
@@ -93,7 +94,8 @@ def protocols(
     """
     import pandas as pd
 
-    chosen = [protocol_of(name, {}, None if name == "nuscenes" else tau) for name in names or PROTOCOLS]
+    entries = [protocol_of(name, {}) for name in names or PROTOCOLS]
+    chosen = [entry if entry.by_distance else protocol_of(entry.name, {}, tau) for entry in entries]
     sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
     checks.check_scores(sides[1].objects, provenance.source(sides[1].objects, "predictions"), "protocols")
     rows, sharing = [], dict[bool, _Shared]()
@@ -159,13 +161,18 @@ def _loosest(protocol: Protocol, chosen: Sequence[Protocol]) -> Protocol:
 
 def _does_not_apply(protocol: Protocol, sides: tuple[Annotations, Annotations]) -> str | None:
     """Why a protocol says nothing of these tables, or None."""
-    if protocol.unit is not None and any({"w", "joint", "mask", "angle", "ra"} & {*side.objects} for side in sides):
-        return f"{PROTOCOLS[protocol.name].rule} matches by distance on the ground, in metres"
+    if protocol.unit is not None and not all(_is_on_ground(side.objects, protocol) for side in sides):
+        return f"{protocol.rule} matches by distance on the ground ({protocol.unit})"
     try:
         verified.check_needed(protocol, sides[0])
     except InputError as error:
         return "; ".join(error.problems)
     return None
+
+
+def _is_on_ground(objects: pd.DataFrame, protocol: Protocol) -> bool:
+    """Whether rows are what the protocol measures on the ground, and no joints, which have x and y as points do."""
+    return "joint" not in objects and geometry_of(objects).name in protocol.geometries
 
 
 def _differences(protocol: Protocol) -> list[str]:

@@ -35,7 +35,8 @@ from .evaluate import (
 )
 from .numbers import DEFAULT, computed, thresholds_text
 from .official import provenance_of
-from .protocol_entries import Protocol, fitted, protocol_of
+from .protocol_entries import Protocol
+from .rules import fitted, protocol_of
 from .slices import sliced
 from .tables import category_table, curve_table, match_tables, summary_table
 

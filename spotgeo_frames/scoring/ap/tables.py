@@ -15,7 +15,6 @@ from .curves import is_right
 from .evaluate import Matched, curves_by_area
 from .interpolation import CURVES
 from .numbers import ByCategory, threshold_position, thresholds_text
-from .protocol_entries import PROTOCOLS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,7 +51,7 @@ def summary_table(matched: Matched, numbers: ByCategory, categories: pd.DataFram
 def noted_summary(summary: pd.DataFrame, matched: Matched) -> pd.DataFrame:
     """A summary with its notes, and with a last column that names the thresholds unless they are the protocol's."""
     protocol = matched.protocol
-    if protocol.thresholds != PROTOCOLS[protocol.name].thresholds:
+    if protocol.thresholds != protocol.entry.thresholds:
         text = thresholds_text(matched.thresholds, by_distance=protocol.by_distance)
         summary = summary.assign(thresholds=text).astype({"thresholds": pandas_tables.TEXT})
     summary.attrs = matched.notes

@@ -32,8 +32,9 @@ COME_FROM = {
 def check_needed(protocol: Protocol, truth: Annotations | SideColumns) -> None:
     """Raises InputError with every column that the protocol needs and the truth does not have."""
     name, frames, categories = provenance.source(truth.objects, "truth"), truth.frames, truth.categories
+    wanted = [NEGATIVE] * protocol.verified + [NOT_EXHAUSTIVE] * protocol.needs_not_exhaustive
     problems = []
-    for column in [NEGATIVE, *([NOT_EXHAUSTIVE] if protocol.frequencies else [])] if protocol.verified else []:
+    for column in wanted:
         if frames is None or column not in frames:
             where = "there is no table of frames" if frames is None else "its table of frames lacks it"
             problems.append(f"{name}: protocol {protocol.name} needs the column {column}, {COME_FROM[column]}; {where}")
