@@ -26,7 +26,7 @@ def preferred_order(pairs: Pairs, ignored: np.ndarray, *, first_truth: bool = Fa
     return np.lexsort((truth, -pairs.measure, ignored[pairs.truth], pairs.prediction))
 
 
-class Asked(NamedTuple):
+class Wishes(NamedTuple):
     """The truth that each prediction asks for, and the crowd in which it lies most, as pairs in rising order of
     predictions; predictions without one are not among them.
     """
@@ -35,7 +35,7 @@ class Asked(NamedTuple):
     crowds: Pairs
 
 
-def asked_pairs(pairs: Pairs, is_crowd: np.ndarray, *, first_truth: bool = False) -> Asked:
+def wishes_of(pairs: Pairs, is_crowd: np.ndarray, *, first_truth: bool = False) -> Wishes:
     """The pairs of predictions that ask for one truth only: the most similar of all, whether or not it counts.
 
     Of equally similar ones it is the last in file order, or the `first_truth`.
@@ -43,23 +43,23 @@ def asked_pairs(pairs: Pairs, is_crowd: np.ndarray, *, first_truth: bool = False
     pairs = pairs.take(preferred_order(pairs, is_crowd, first_truth=first_truth))
     in_crowd = is_crowd[pairs.truth]
     truths, crowds = (pairs.take(np.flatnonzero(marked)) for marked in (~in_crowd, in_crowd))
-    return Asked(*(of.take(_firsts(of.prediction)) for of in (truths, crowds)))
+    return Wishes(*(of.take(_firsts(of.prediction)) for of in (truths, crowds)))
 
 
-def held_pairs(asked: Asked, ignored: np.ndarray) -> Pairs:
+def held_pairs(wishes: Wishes, ignored: np.ndarray) -> Pairs:
     """The pairs of predictions that have what they ask for, in rising order of predictions.
 
     The surest prediction that asks for a truth has it, and all of those that ask for an ignored one. Predictions that
     have none fall back on their crowd, which takes them all. This is how Pascal VOC matches (VOCevaldet.m), with crowds
     as Open Images takes its groups.
     """
-    truths = asked.truths
+    truths = wishes.truths
     surest = np.full(len(ignored), -1)
     surest[truths.truth[::-1]] = truths.prediction[::-1]
     held = truths.take(np.flatnonzero(ignored[truths.truth] | (surest[truths.truth] == truths.prediction)))
-    if not len(asked.crowds.truth):
+    if not len(wishes.crowds.truth):
         return held
-    fallen = asked.crowds.take(np.flatnonzero(~np.isin(asked.crowds.prediction, held.prediction)))
+    fallen = wishes.crowds.take(np.flatnonzero(~np.isin(wishes.crowds.prediction, held.prediction)))
     joined = join_pairs([held, fallen])
     return joined.take(np.argsort(joined.prediction, kind="stable"))
 

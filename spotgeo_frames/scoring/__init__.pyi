@@ -12,7 +12,6 @@ from .ap import protocol_entries as protocol_entries
 from .ap.detections import Detections as Detections
 from .ap.detections import similar_of_any_category as similar_of_any_category
 from .ap.evaluate import Matched as Matched
-from .ap.interpolation import CURVES as CURVES
 from .ap.numbers import AP_METRICS as AP_METRICS
 from .ap.numbers import DEFAULT as DEFAULT
 from .ap.numbers import Number as Number

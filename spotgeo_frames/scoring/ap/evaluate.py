@@ -15,7 +15,7 @@ from ...matching import Pairs, Rule, alignment, compared
 from ...support import InputError
 from ...tables import Annotations, Columns, SideColumns, columns_of, dataframe_of, messages, provenance, schema
 from .categories import attribute_of
-from .curves import Averages, Curves, asked_by, averages_of, curves_of
+from .curves import Averages, Curves, averages_of, curves_of
 from .detections import Beyond, Detections, Kept, sorted_detections
 from .numbers import Numbers, areas_of, numbers_of
 from .protocol_entries import PROTOCOLS, THRESHOLDS, Protocol, official
@@ -105,15 +105,17 @@ def averages_by_area(matched: Matched) -> dict[str, Averages]:
         for area in matched.scopes
     }
     return {
-        area: averages_of(matched.detections, scope, matched.pairs[area], asked_by(of_area[area], matched.protocol))
+        area: averages_of(matched.detections, scope, matched.pairs[area], of_area[area], matched.protocol)
         for area, scope in matched.scopes.items()
     }
 
 
 def curves_by_area(matched: Matched) -> dict[str, Curves]:
     """The curves of each scope."""
-    asked, pairs = asked_by(matched.numbers, matched.protocol), matched.pairs
-    return {name: curves_of(matched.detections, of, pairs[name], asked) for name, of in matched.scopes.items()}
+    return {
+        area: curves_of(matched.detections, scope, matched.pairs[area], matched.numbers, matched.protocol)
+        for area, scope in matched.scopes.items()
+    }
 
 
 def kept_tables(matched: Matched, thresholds: Sequence[float]) -> dict[str, pd.DataFrame]:

@@ -13,7 +13,7 @@ from ...matching import Pairs, Rule, compared, crowds, left_out
 from ...support import InputError, pandas_tables
 from ...tables import Annotations, Table, as_annotations, checks, provenance, table_kinds
 from . import verified
-from .curves import asked_by, averages_of
+from .curves import averages_of
 from .detections import Detections, ready_sides, sorted_detections
 from .evaluate import Matched
 from .numbers import computed, numbers_of, thresholds_text
@@ -145,7 +145,7 @@ class _Shared:
             self._matches[matching] = matched_pairs(detections, scope, protocol)
         pairs = self._matches[matching]
         numbers = {name: number for name, number in numbers_of(protocol, geometry).items() if name in SHOWN}
-        averages = averages_of(detections, scope, pairs, asked_by(numbers, protocol))
+        averages = averages_of(detections, scope, pairs, numbers, protocol)
         values = computed(numbers, np.array(protocol.thresholds), {"all": averages}, None).combined
         counts = {name: int(getattr(averages, name).sum()) for name in ("n_truth", "n_predicted")}
         matched = Matched(detections, self.rule, protocol, numbers, {"all": scope}, {"all": pairs})

@@ -64,11 +64,11 @@ def _free(detections: Detections, scope: Scope, protocol: Protocol, pairs: Pairs
 
 def _best(detections: Detections, scope: Scope, protocol: Protocol, pairs: Pairs) -> list[Pairs]:
     """The matches of detections that go to the most similar truth of all, if another detection does not have it."""
-    asked = greedy.asked_pairs(pairs, detections.is_crowd, first_truth=protocol.first_truth)
+    wishes = greedy.wishes_of(pairs, detections.is_crowd, first_truth=protocol.first_truth)
     matched = []
     for threshold in protocol.thresholds:
-        asked = greedy.Asked(*(_near(of, detections, threshold, protocol) for of in asked))
-        matched.append(greedy.held_pairs(asked, ~scope.counts))
+        wishes = greedy.Wishes(*(_near(of, detections, threshold, protocol) for of in wishes))
+        matched.append(greedy.held_pairs(wishes, ~scope.counts))
     return matched
 
 
