@@ -21,8 +21,8 @@ from ..scoring import (
     AveragePrecision,
     Matched,
     average_precision,
+    further_among,
     most_text,
-    protocol_entries,
     sequence_sums,
 )
 from ..support import InputError, addresses, work
@@ -84,8 +84,7 @@ def precision_among(metrics: Iterable[str], how: How) -> list[str]:
     Raises WrongUsage if the options of the rule do not fit them.
     """
     names = list(metrics)
-    further = protocol_entries.further_among
-    found = [name for name in names if name in AP_METRICS or RECALL.fullmatch(name) or further([name])]
+    found = [name for name in names if name in AP_METRICS or RECALL.fullmatch(name) or further_among([name])]
     found = [] if how.tracks else found
     if found:
         check_options(found[0], how, alone=len(found) == len(names))
@@ -138,7 +137,7 @@ def read_given(
 
 def _asked(how: How, numbers: Sequence[str]) -> dict[str, Any]:
     """The arguments of average precision that the options and the numbers ask for."""
-    further = protocol_entries.further_among(numbers) or None
+    further = further_among(numbers) or None
     given = {"protocol": how.protocol, "tau": how.options.tau, "metrics": further}
     return {name: value for name, value in given.items() if value is not None}
 

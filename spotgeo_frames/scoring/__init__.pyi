@@ -12,6 +12,7 @@ from .ap import protocol_entries as protocol_entries
 from .ap.detections import Detections as Detections
 from .ap.detections import similar_of_any_category as similar_of_any_category
 from .ap.evaluate import Matched as Matched
+from .ap.further import further_among as further_among
 from .ap.numbers import AP_METRICS as AP_METRICS
 from .ap.numbers import DEFAULT as DEFAULT
 from .ap.numbers import Number as Number

@@ -13,10 +13,10 @@ import numpy as np
 
 from ...matching import Pairs
 from ...support import arrays
-from . import further
 from .detections import Detections
+from .further import FURTHER, Known
 from .interpolation import CURVES, Curve, TruePositives, cells_of, points_of
-from .numbers import FORMULAS, RATES, Number, Numbers, limits_of
+from .numbers import RATES, Number, Numbers, limits_of
 from .protocol_entries import Protocol
 from .scopes import Scope
 
@@ -45,7 +45,7 @@ class Averages(NamedTuple):
 
     def cells(self, number: Number) -> np.ndarray:
         """What a number is the mean of, (T, X, K)."""
-        if number.of in FORMULAS:
+        if number.of in FURTHER:
             return self.values[f"{number.of} {number.rate}"]
         of = self.values[number.of]
         if number.of == "recall":
@@ -138,23 +138,17 @@ def _values(
     if "sensitivity" in kinds:
         answer["sensitivity"] = _sensitivities(true, counted.n_frames)
     for number in numbers.values():
-        if number.of in FORMULAS:
-            answer[f"{number.of} {number.rate}"] = _also(detections, true, number, protocol)[None]
+        if number.of in FURTHER:
+            known = _known(detections, protocol, number.rate)
+            answer[f"{number.of} {number.rate}"] = FURTHER[number.of].compute(true, known)[None]
     return answer
 
 
-def _also(detections: Detections, true: TruePositives, number: Number, protocol: Protocol) -> np.ndarray:
-    """A further number of each category, (K,)."""
-    if number.of == "best_f1":
-        return further.best_f1(true)
-    if number.of == "best_f1_score":
-        return further.best_f1_score(true, detections.score)
-    if number.rate is not None:
-        at = {"precision_at_recall": further.precision_at_recall, "recall_at_precision": further.recall_at_precision}
-        return at[number.of](true, number.rate)
+def _known(detections: Detections, protocol: Protocol, share: float | None) -> Known:
+    """What further numbers follow from, besides the true positives."""
     own, others = protocol.by_category, protocol.thresholds[0]
     limit = np.array([own.get(name, others) for name in detections.categories], np.float64)
-    return further.optimal_lrp(true, limit, by_distance=protocol.by_distance)
+    return Known(detections.score, limit, protocol.by_distance, np.nan if share is None else share)
 
 
 def curves_of(

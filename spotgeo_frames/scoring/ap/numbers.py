@@ -15,7 +15,7 @@ import numpy as np
 
 from ...geometries import BOXES, Geometry
 from ..registry import Metric, by_name, share_of
-from .further import kind_and_share
+from .further import FURTHER, kind_and_share
 from .interpolation import CURVES
 from .protocol_entries import AREAS, AREAS_UNDER, PROTOCOLS, THRESHOLDS, Protocol
 
@@ -102,8 +102,7 @@ def numbers_of(protocol: Protocol, geometry: Geometry) -> Numbers:
     for name in protocol.metrics:
         kind, share = kind_and_share(name)
         also[name] = number._replace(of=kind, rate=share)
-        if kind == "best_f1":
-            also["best_f1_score"] = number._replace(of="best_f1_score")
+        also |= {other: number._replace(of=other) for other, of in FURTHER.items() if of.comes_with == kind}
     return {**_told(_official(protocol, geometry), protocol), **also}
 
 
@@ -230,29 +229,15 @@ def combined(values: Mapping[str, np.ndarray]) -> dict[str, float]:
     return {name: float(np.nanmean(of)) if not np.isnan(of).all() else np.nan for name, of in values.items()}
 
 
-# The formulas and notes of further numbers.
-FORMULAS = {
-    "oLRP": (
-        "least (sum of localisation errors of the TP + FP + FN) / (TP + FP + FN) over all score thresholds",
-        "optimal localisation recall precision error (Oksuz et al. 2021, arXiv:2011.10772); lower is better",
-    ),
-    "best_f1": ("highest F1 over all score thresholds", "mean over categories, each with a threshold of its own"),
-    "best_f1_score": ("score threshold of the highest F1", "mean over categories; null where nothing is found"),
-    "precision_at_recall": ("highest precision at a recall of at least {share:g}", "0 where it is not reached"),
-    "recall_at_precision": ("highest recall at a precision of at least {share:g}", "0 where it is not reached"),
-}
-
-
 def _metric(name: str, number: Number, thresholds: np.ndarray, protocol: Protocol) -> Metric:
     """The entry of a number in the registry of metrics."""
     by_distance = protocol.by_distance
     at = thresholds_text(thresholds[number.is_at(thresholds)], by_distance=by_distance)
     at = f"{'within' if by_distance else 'similarity'} {at}"
-    if number.of in FORMULAS:
-        formula, note = FORMULAS[number.of]
-        entry = share_of(name, name, formula.format(share=number.rate), note=f"{note}, {at}; null without truths")
-        better = {"oLRP": False, "best_f1_score": None}.get(number.of, True)
-        return entry._replace(higher_is_better=better)
+    if number.of in FURTHER:
+        of = FURTHER[number.of]
+        formula, note = of.formula.format(share=number.rate), f"{of.note}, {at}; null without truths"
+        return share_of(name, name, formula, note=note)._replace(higher_is_better=of.higher_is_better)
     if number.of == "sensitivity":
         rates = ", ".join(f"{rate:g}" for rate in (RATES if number.rate is None else [number.rate]))
         formula = f"share of truths found with at most {rates} false alarms a frame, {at}"

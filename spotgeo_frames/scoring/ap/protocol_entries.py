@@ -19,14 +19,13 @@ Sources
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from ...geometries import Geometry
-from .further import is_further
 
 # COCO's thresholds: the similarities from which on detections match, ten in all.
 THRESHOLDS = np.linspace(0.5, 0.95, 10)
@@ -338,9 +337,3 @@ def official(threshold: float) -> float:
     """A threshold as it stands among COCO's, if it is near one of them."""
     near = np.flatnonzero(np.isclose(THRESHOLDS, threshold, rtol=0.0, atol=1e-9))
     return float(THRESHOLDS[near[0]]) if len(near) else threshold
-
-
-def further_among(names: Iterable[str]) -> list[str]:
-    """Those of the names that are further numbers, each as `metrics` asks for it: `best_f1_score` by best_f1."""
-    asked = ("best_f1" if name == "best_f1_score" else name for name in names)
-    return [name for name in asked if is_further(name)]
