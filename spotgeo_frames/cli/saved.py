@@ -307,7 +307,7 @@ def predictions_of(submission: Annotations | Saved) -> Annotations:
 
 def _check_complete(matched: Matched, name: str) -> None:
     """Raises InputError if a saved average precision lacks predictions, which do not count in it."""
-    n = matched.detections.beyond.n_detections
+    n = matched.detections.left_out.beyond
     if n:
         kept = f"has {most_text(matched.protocol)}, as average precision counts them"
         raise InputError(

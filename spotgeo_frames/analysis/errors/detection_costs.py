@@ -102,10 +102,10 @@ def _ap(matched: Matched, left: Left, as_tide: bool = False) -> float:
     had_truths = np.bincount(detections.truth_category[counts], minlength=len(detections.categories)) > 0
     if not had_truths.any():
         return np.nan
-    taken = {name: getattr(detections, name)[left.detections] for name in ("row", "frame", "score", "rank")}
+    taken = {name: getattr(detections, name)[left.detections] for name in ("row", "frame", "score")}
     true = np.flatnonzero(left.finds >= 0)
     averages = curves.averages_of(
-        detections._replace(category=left.category, **taken),
+        detections._replace(category=left.category, rank=None, **taken),
         Scope(left.counts, np.ones(len(left.finds), bool)),
         [Pairs(true, left.finds[true], np.ones(len(true)))],
         {"AP": matched.numbers["AP"]},

@@ -177,11 +177,15 @@ def curves_of(
     return Curves(precision, score, recall)
 
 
-def _recalls(true: TruePositives, rank: np.ndarray, limits: Sequence[int | None]) -> np.ndarray:
+def _recalls(true: TruePositives, rank: np.ndarray | None, limits: Sequence[int | None]) -> np.ndarray:
     """The recall that each limit reaches, (K, M); null without truths."""
-    there = rank[true.detection]
-    weights = [true.weight if limit is None else true.weight * (there < limit) for limit in limits]
-    found = [arrays.added_at(true.category, weight, len(true.n_truth)) for weight in weights]
+    found = []
+    for limit in limits:
+        weight = true.weight
+        if limit is not None:
+            assert rank is not None  # a protocol whose numbers have limits has one itself
+            weight = weight * (rank[true.detection] < limit)
+        found.append(arrays.added_at(true.category, weight, len(true.n_truth)))
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(true.n_truth > 0, np.array(found) / true.n_truth, np.nan).T
 

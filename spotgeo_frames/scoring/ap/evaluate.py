@@ -16,7 +16,7 @@ from ...support import InputError
 from ...tables import Annotations, Columns, SideColumns, columns_of, dataframe_of, messages, provenance, schema
 from .categories import attribute_of
 from .curves import Averages, Curves, averages_of, curves_of
-from .detections import Beyond, Detections, Kept, sorted_detections
+from .detections import Detections, LeftOut, sorted_again, sorted_detections
 from .numbers import Numbers, areas_of, numbers_of
 from .protocol_entries import PROTOCOLS, THRESHOLDS, Protocol, official
 from .scopes import Scope, area_scope, matched_pairs
@@ -63,8 +63,8 @@ class Matched(NamedTuple):
             notes["ignored"] = int((detections.is_ignored & ~detections.is_crowd).sum())
         if schema.NUMBERED in detections.aligned.notes:
             notes[schema.NUMBERED] = True
-        notes |= {"unverified": detections.n_unverified} if protocol.verified else {}
-        return notes | {"beyond_max_detections": detections.beyond.n_detections}
+        notes |= {"unverified": detections.left_out.unverified} if protocol.verified else {}
+        return notes | {"beyond_max_detections": detections.left_out.beyond}
 
 
 def matched_sides(truth: Annotations, predictions: Annotations, rule: Rule, protocol: Protocol) -> Matched:
@@ -135,7 +135,8 @@ def kept_tables(matched: Matched, thresholds: Sequence[float]) -> dict[str, pd.D
         **({} if aligned.categories is None else {"category_attributes": aligned.categories}),
     }
     kept = {name: dataframe_of(Columns(table.arrays, n_rows=len(table))) for name, table in tables.items()}
-    kept["pairs"].attrs = matched.notes | {"of_matches": list(thresholds), "beyond": [*detections.beyond]}
+    beyond = [detections.left_out.beyond, detections.left_out.beyond_frames]
+    kept["pairs"].attrs = matched.notes | {"of_matches": list(thresholds), "beyond": beyond}
     return kept
 
 
@@ -164,8 +165,9 @@ def matched_again(tables: Mapping[str, pd.DataFrame]) -> Matched:
         if not np.isin(found[name], np.arange(len(side.frame))).all():
             raise InputError(f"pairs: column {name}: names rows that are not there; save the result again")
     pairs = Pairs(found["detection"], found["truth"], found["similarity"])
-    kept = Kept(pairs, Beyond(*notes.get("beyond", ())), notes.get("unverified", 0))
-    return matched_detections(sorted_detections(aligned, rule, protocol, kept), rule, protocol)
+    beyond, beyond_frames = notes.get("beyond", (0, 0))
+    left_out = LeftOut(beyond, beyond_frames, notes.get("unverified", 0))
+    return matched_detections(sorted_again(aligned, rule, protocol, pairs, left_out), rule, protocol)
 
 
 def protocol_kept(notes: Mapping[Any, Any]) -> Protocol:

@@ -147,7 +147,7 @@ def _of_coco(official: Numbers, most: int | None) -> Numbers:
     for name, number in official.items():
         if name not in BY_LIMIT:
             answer[name] = number._replace(limit=most)
-        elif most is None or (number.limit is not None and number.limit < most):
+        elif most is not None and number.limit is not None and number.limit < most:
             answer[name] = number
         if name == BY_LIMIT[-1] and most is not None:
             answer[f"AR{most}"] = Number("recall", limit=most)

@@ -416,10 +416,9 @@ def check_has_ground(protocol: Protocol, sides: tuple[Annotations, Annotations])
 
 def _beyond_text(matched: Matched) -> str | None:
     """A warning of detections that do not count because there are too many of their frame and category, or None."""
-    beyond = matched.detections.beyond
-    if not beyond.n_detections:
+    n, n_frames, _ = matched.detections.left_out
+    if not n:
         return None
-    n, n_frames = beyond
     which = f"{n:,} detections in {n_frames:,} frame{'s' * (n_frames > 1)} are" if n > 1 else "1 detection is"
     of = "a frame and category" if matched.protocol.max_detections_of == "category" else "a frame"
     most = f"beyond the {matched.protocol.max_detections:,} with the highest scores of {of}"

@@ -29,7 +29,8 @@ class Scope(NamedTuple):
 def area_scope(detections: Detections, area: str, protocol: Protocol) -> Scope:
     """The scope of an area range of the protocol, by its name."""
     within = [_in_range(values, area, protocol) for values in (detections.truth_area, detections.area)]
-    return Scope(within[0] & ~detections.is_ignored, within[1] & ~detections.is_excused)
+    is_wrong = within[1] if detections.is_excused is None else within[1] & ~detections.is_excused
+    return Scope(within[0] & ~detections.is_ignored, is_wrong)
 
 
 def _in_range(areas: np.ndarray, name: str, protocol: Protocol) -> np.ndarray:
