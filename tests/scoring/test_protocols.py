@@ -12,7 +12,9 @@ from helpers import plain_protocols
 from helpers.plain_protocols import by_category
 from helpers.problems import refused, warned
 from spotgeo_frames.scoring import protocol_entries
-from spotgeo_frames.scoring.ap.protocol_entries import AREAS, Protocol
+from spotgeo_frames.scoring.ap.detections import sorted_detections
+from spotgeo_frames.scoring.ap.protocol_entries import AREAS, COUNTING, MATCHING, PROTOCOLS, Protocol
+from spotgeo_frames.scoring.ap.scopes import area_scope, matched_pairs
 
 SEEDS = range(6)
 
@@ -409,3 +411,49 @@ def test_a_tenth_protocol_is_one_entry(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "at most 7 detections" in table.loc["tenth", "differs"]
     assert table.loc["ground", "provenance"] == "its rule matches by distance on the ground (km)"
     assert sf.protocols(*points, names=["ground"], tau=3)["AP"].tolist() == on_ground.summary["AP"].tolist()
+
+
+def test_what_protocols_share_follows_from_the_fields_that_are_listed() -> None:
+    """Sorting and matching read no other field, so protocols that agree in these have the same matches."""
+    truth, found = scenes(0)
+    frames = pd.DataFrame({"sequence": 1, "frame": range(1, 13)}).assign(negative_categories=[["car"]] * 12)
+    known = sf.Annotations(truth, frames, None, pd.DataFrame({"category": ["car"], "parent": ["van"]}))
+    read: list[str] = []
+
+    class Noting:
+        """A protocol that notes which of its fields are read."""
+
+        def __init__(self, protocol: Protocol):
+            self.protocol = protocol
+
+        def __getattr__(self, name: str) -> Any:
+            read.append(name)
+            return getattr(self.protocol, name)
+
+    for protocol in PROTOCOLS.values():
+        if protocol.by_distance or protocol.needs_not_exhaustive:
+            continue
+        matched = sf.average_precision(known, found, protocol=protocol.name).matched
+        noting: Any = Noting(protocol)
+        read.clear()
+        detections = sorted_detections(matched.detections.aligned, matched.rule, noting)
+        assert {*read} <= {*COUNTING}
+        read.clear()
+        matched_pairs(detections, area_scope(detections, "all", noting), noting)
+        assert {*read} <= {*MATCHING}
+    assert {*COUNTING, *MATCHING} <= {*Protocol._fields}
+
+
+def test_what_a_protocol_does_otherwise_than_coco_is_told() -> None:
+    truth, found = scenes(0)
+    table = sf.protocols(truth.drop(columns=["crowd", "ignore"]), found)
+    differs = {name: text.split("; ") for name, text in zip(table["protocol"], table["differs"], strict=True)}
+    of_coco = differs.pop("coco")
+    assert of_coco[2:] == ["similarity 0.50 to 0.95", "at most 100 detections a frame and category"]
+    assert not any({*of_coco} & {*of_others} for of_others in differs.values())
+    assert differs["kitti"] == [
+        "highest precision at 40 recalls or beyond",
+        "similarity 0.70, 0.5 of Pedestrian, 0.5 of Person_sitting, 0.5 of Cyclist",
+        "all detections count",
+    ]
+    assert differs["nuscenes"][1:3] == ["distances below 4, 2, 1, 0.5 m", "at most 500 detections a frame"]

@@ -203,7 +203,7 @@ def _detections(
     """The detections of sides whose predictions all count."""
     order, named, predictions = place.order, ready.named, aligned.predictions
     is_crowd, is_ignored = _marks(aligned.truth.table, rule, ready)
-    pairs = rule.pairs_of_precision(aligned, is_crowd, protocol.loosest) if ready.pairs is None else ready.pairs
+    pairs = rule.pairs_of_precision(aligned, is_crowd, loosest_of(rule)) if ready.pairs is None else ready.pairs
     return Detections(
         aligned=aligned,
         row=order,
@@ -221,6 +221,11 @@ def _detections(
         pairs=_in_order(pairs, order),
         left_out=left_out,
     )
+
+
+def loosest_of(rule: Rule) -> float:
+    """The largest distance, or the least similarity, of the pairs that a rule finds."""
+    return float((rule.tau if rule.by_distance else rule.threshold) or 0.0)
 
 
 def _marks(truth: Columns, rule: Rule, ready: Ready) -> tuple[np.ndarray, np.ndarray]:

@@ -19,7 +19,7 @@ from ...matching import Pairs, Rule, alignment, compared, crowds, join_pairs
 from ...support import InputError
 from ...tables import Columns, SideColumns, array_of, checks, columns_of, dataframe_of, joined, provenance, schema
 from . import verified
-from .detections import areas_of_rows, ready_sides, sorted_detections
+from .detections import areas_of_rows, loosest_of, ready_sides, sorted_detections
 from .evaluate import Matched, check_categories, matched_detections
 from .protocol_entries import PROTOCOLS, Protocol
 from .rules import fitted, protocol_of
@@ -62,7 +62,7 @@ def part_of(truth: SideColumns, predictions: SideColumns, rule: Rule) -> Part:
     known, claimed = aligned.truth.table, aligned.predictions.table
     marks = {name: of for name, of in zip(crowds.MARKS, crowds.marks(known), strict=True) if of is not None}
     never_found, nothing = rule.geometry.never_found, np.zeros(len(known), bool)
-    least = float((rule.tau if rule.by_distance else rule.threshold) or 0.0)
+    least = loosest_of(rule)
     return Part(
         _kept(known).assign(marks),
         _kept(claimed),

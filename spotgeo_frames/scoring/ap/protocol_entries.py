@@ -59,6 +59,11 @@ FIELDS = (
     "metrics",
 )
 
+# The fields by which detections count and are sorted, and those by which sorted detections match. What protocols share
+# of these is computed once for all of them, so every field that a step reads has to stand here.
+COUNTING = ("max_detections", "max_detections_of", "last_first", "verified", "groups", "parents")
+MATCHING = ("assignment", "thresholds", "by_category", "is_strict", "areas", "by_distance", "first_truth")
+
 
 class Protocol(NamedTuple):
     """How average precision is computed.

@@ -14,11 +14,11 @@ from ...support import InputError, pandas_tables
 from ...tables import Annotations, Table, as_annotations, checks, provenance, table_kinds
 from . import verified
 from .curves import averages_of
-from .detections import Detections, ready_sides, sorted_detections
+from .detections import Detections, loosest_of, ready_sides, sorted_detections
 from .evaluate import Matched
 from .numbers import computed, numbers_of, thresholds_text
 from .official import provenance_of
-from .protocol_entries import PROTOCOLS, Protocol
+from .protocol_entries import COUNTING, MATCHING, PROTOCOLS, Protocol
 from .result import most_text, options_of, rule_of
 from .rules import fitted, protocol_of
 from .scopes import area_scope, matched_pairs
@@ -28,10 +28,6 @@ if TYPE_CHECKING:
 
 # The numbers that the table has of each protocol.
 SHOWN = ("AP", "AP50", "AP75")
-
-# The fields of protocols by which detections count, and those by which they match; what they share is computed once.
-COUNTING = ("max_detections", "max_detections_of", "last_first", "verified", "groups", "parents")
-MATCHING = ("assignment", "thresholds", "is_strict", "first_truth")
 
 # What of a protocol is unlike COCO's, in words.
 ASSIGNED = {
@@ -110,7 +106,8 @@ def protocols(
             row |= sharing[on_ground].numbers(protocol)
         rows.append(row)
     for shared in sharing.values():
-        for text in filter(None, [left_out.left_out(shared.aligned, shared.rule)]):
+        text = left_out.left_out(shared.aligned, shared.rule)
+        if text is not None:
             warnings.warn(f"protocols: {text}", stacklevel=table_kinds.CALLER)
     columns = ["protocol", *SHOWN, "n_truth", "n_predicted", "differs", "provenance"]
     texts = dict.fromkeys(("protocol", "differs", "provenance"), pandas_tables.TEXT)
@@ -126,7 +123,7 @@ class _Shared:
         check_pose_scores(self.aligned.predictions.table, provenance.source(sides[1].objects, "predictions"))
         is_crowd = crowds.marks(self.aligned.truth.table)[0]
         is_crowd = np.zeros(len(self.aligned.truth.table), bool) if is_crowd is None else is_crowd
-        pairs = rule.pairs_of_precision(self.aligned, is_crowd, rule.tau or rule.threshold or 0.0)
+        pairs = rule.pairs_of_precision(self.aligned, is_crowd, loosest_of(rule))
         self._ready = ready_sides(self.aligned, pairs)
         self._detections = dict[Any, Detections]()
         self._matches = dict[Any, Sequence[Pairs]]()
@@ -135,12 +132,12 @@ class _Shared:
         """The columns of the table that are numbers of a protocol, and its provenance."""
         geometry = self.rule.geometry
         protocol = fitted(protocol, geometry, {})
-        counting = tuple(getattr(protocol, name) for name in COUNTING)
+        counting = _key(protocol, COUNTING)
         if counting not in self._detections:
             self._detections[counting] = sorted_detections(self.aligned, self.rule, protocol, ready=self._ready)
         detections = self._detections[counting]
         scope = area_scope(detections, "all", protocol)
-        matching = counting, *(getattr(protocol, name) for name in MATCHING), tuple(protocol.by_category.items())
+        matching = counting, _key(protocol, MATCHING)
         if matching not in self._matches:
             self._matches[matching] = matched_pairs(detections, scope, protocol)
         pairs = self._matches[matching]
@@ -150,6 +147,12 @@ class _Shared:
         counts = {name: int(getattr(averages, name).sum()) for name in ("n_truth", "n_predicted")}
         matched = Matched(detections, self.rule, protocol, numbers, {"all": scope}, {"all": pairs})
         return values | counts | {"provenance": provenance_of(matched)}
+
+
+def _key(protocol: Protocol, fields: Sequence[str]) -> tuple[Any, ...]:
+    """The values of some fields of a protocol as a key."""
+    values = (getattr(protocol, name) for name in fields)
+    return tuple(tuple(value.items()) if isinstance(value, Mapping) else value for value in values)
 
 
 def _loosest(protocol: Protocol, chosen: Sequence[Protocol]) -> Protocol:
@@ -177,17 +180,19 @@ def _is_on_ground(objects: pd.DataFrame, protocol: Protocol) -> bool:
 
 def _differences(protocol: Protocol) -> list[str]:
     """What a protocol does otherwise than COCO's; of COCO's what it does."""
-    coco = PROTOCOLS["coco"]._replace(assignment="best", max_detections=0, interpolation="area", thresholds=())
-    other = coco if protocol.name == "coco" else PROTOCOLS["coco"]
-    answer = []
-    if protocol.assignment != other.assignment:
-        answer.append(ASSIGNED[protocol.assignment])
-    if protocol.interpolation != other.interpolation:
-        answer.append(AVERAGED[protocol.interpolation])
-    if protocol.thresholds != other.thresholds or protocol.by_category:
-        answer.append(_thresholds(protocol))
-    if (protocol.max_detections, protocol.max_detections_of) != (other.max_detections, other.max_detections_of):
-        answer.append(most_text(protocol) or "all detections count")
+    coco = PROTOCOLS["coco"]
+    of_coco = [] if protocol.name == coco.name else _decisions(coco)
+    return [decision for decision in _decisions(protocol) if decision not in of_coco]
+
+
+def _decisions(protocol: Protocol) -> list[str]:
+    """What a protocol does, in words."""
+    answer = [
+        ASSIGNED[protocol.assignment],
+        AVERAGED[protocol.interpolation],
+        _thresholds(protocol),
+        most_text(protocol) or "all detections count",
+    ]
     if protocol.verified:
         answer.append("only categories that were verified in a frame count there")
     if protocol.groups:
