@@ -20,11 +20,11 @@ from .ap.numbers import shown_position as shown_position
 from .ap.protocol_table import protocols as protocols
 from .ap.result import AveragePrecision as AveragePrecision
 from .ap.result import average_precision as average_precision
-from .ap.result import most_text as most_text
 from .ap.result import result_of as result_of
 from .ap.scopes import Scope as Scope
 from .ap.tables import match_tables as match_tables
 from .ap.tables import shares_row as shares_row
+from .ap.texts import most_text as most_text
 from .field_metrics import add_metrics as add_metrics
 from .flat_numbers import flat as flat
 from .match_sums import Groups as Groups

@@ -8,7 +8,7 @@ counted, and CPM its mean over seven rates (van Ginneken et al. 2010, doi:10.101
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from ..registry import Metric, by_name, share_of
 from .further import FURTHER, kind_and_share
 from .interpolation import CURVES
 from .protocol_entries import AREAS, AREAS_UNDER, PROTOCOLS, THRESHOLDS, Protocol
+from .texts import listed, of_text, thresholds_text
 
 if TYPE_CHECKING:
     from .curves import Averages
@@ -154,18 +155,6 @@ def _of_coco(official: Numbers, most: int | None) -> Numbers:
     return answer
 
 
-def listed(thresholds: Iterable[float]) -> str:
-    """Thresholds as messages list them: 0.50, 0.75."""
-    return ", ".join(f"{threshold:.2f}" for threshold in thresholds)
-
-
-def thresholds_text(thresholds: Sequence[float] | np.ndarray, *, by_distance: bool = False) -> str:
-    """Thresholds as people read them; COCO's ten are 0.50 to 0.95. Distances have the digits that they need."""
-    if by_distance:
-        return ", ".join(f"{tau:g}" for tau in thresholds)
-    return "0.50 to 0.95" if np.array_equal(thresholds, THRESHOLDS) else listed(thresholds)
-
-
 def threshold_position(threshold: Any, name: str = "threshold", among: np.ndarray = THRESHOLDS) -> int:
     """The position of a threshold `among` others; raises ValueError, which calls it `name`, if it is none of them."""
     is_number = isinstance(threshold, int | float | np.number) and not isinstance(threshold, bool)
@@ -267,8 +256,7 @@ def _area_text(number: Number, protocol: Protocol) -> str:
 
 def _limit_text(number: Number, protocol: Protocol) -> str:
     """How many detections count for a number, and categories of which frequency, in words that continue a sentence."""
-    of = "a frame and category" if protocol.max_detections_of == "category" else "a frame"
-    most = "" if number.limit is None else f"; at most {number.limit} detections {of}"
+    most = "" if number.limit is None else f"; at most {number.limit} detections {of_text(protocol)}"
     return most if number.frequency is None else f"{most}; categories whose frequency is {number.frequency}"
 
 

@@ -16,12 +16,12 @@ from . import verified
 from .curves import averages_of
 from .detections import Detections, loosest_of, ready_sides, sorted_detections
 from .evaluate import Matched
-from .numbers import computed, numbers_of, thresholds_text
+from .numbers import computed, numbers_of
 from .official import provenance_of
 from .protocol_entries import COUNTING, MATCHING, PROTOCOLS, Protocol
-from .result import most_text, options_of, rule_of
-from .rules import fitted, protocol_of
+from .rules import fitted, options_of, protocol_of, rule_of
 from .scopes import area_scope, matched_pairs
+from .texts import most_text, thresholds_text
 
 if TYPE_CHECKING:
     import pandas as pd

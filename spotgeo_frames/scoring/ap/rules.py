@@ -1,4 +1,4 @@
-"""The protocol that arguments ask for: an entry, with the fields that are given.
+"""The protocol that arguments ask for, and the rule by which its pairs match.
 
 Every argument is checked here, and refused with what is needed in its place.
 """
@@ -6,12 +6,15 @@ Every argument is checked here, and refused with what is needed in its place.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, get_args
 
 import numpy as np
 
-from ...geometries import Geometry
-from ...tables import schema
+from ...geometries import Geometry, Measure
+from ...matching import MatchOptions, Rule, match_options, rule_of_tables
+from ...support import InputError
+from ...tables import Annotations, provenance, schema
 from .further import kind_and_share
 from .protocol_entries import (
     AREAS_UNDER,
@@ -162,3 +165,50 @@ _CHECKS: Mapping[str, Any] = {
     "min_recall": lambda given, _: _least("min_recall", given),
     "min_precision": lambda given, _: _least("min_precision", given),
 }
+
+
+def options_of(
+    protocol: Protocol,
+    similarity: str | Measure | None,
+    sigmas: Mapping[Any, float] | None,
+    distance: Measure | None,
+    unit: str | None,
+) -> MatchOptions:
+    """The options of matching that follow from the arguments; raises ValueError if they do not fit each other."""
+    if not protocol.by_distance:
+        return match_options(similarity=similarity, sigmas=sigmas, distance=distance, unit=unit)
+    return match_options(protocol.loosest, 0.0, similarity, None, sigmas, distance, unit)
+
+
+def rule_of(protocol: Protocol, options: MatchOptions, sides: tuple[Annotations, Annotations]) -> Rule:
+    """The rule by which pairs of a protocol match; raises InputError if it does not fit the tables."""
+    has_joints = all("joint" in side.objects for side in sides)
+    if not protocol.by_distance:
+        if options.similarity is None and has_joints:
+            options = options._replace(similarity="oks")
+        rule = rule_of_tables(options, *sides)
+        if rule.pair_measure != "similarity" or rule.tau is not None:
+            name, of = rule.geometry.name, rule.geometry.unit or "px"
+            how = f"give tau= ({of}), a number or a list, or similarity= a function"
+            raise InputError(f"average_precision: {name} match within a distance; {how}")
+        return replace(rule, threshold=protocol.loosest)
+    if has_joints:
+        raise InputError("average_precision: poses match by OKS, and not within a distance; leave out tau")
+    rule = rule_of_tables(options, *sides)
+    if protocol.unit is None or options.distance is not None:
+        return rule
+    check_has_ground(protocol, sides)
+    return Rule("distance", protocol.loosest, 0.0, unit=protocol.unit)  # on the ground, whatever else rows have
+
+
+def check_has_ground(protocol: Protocol, sides: tuple[Annotations, Annotations]) -> None:
+    """Raises InputError if a side has no places on the ground, which the protocol measures in its unit."""
+    problems = [
+        f"{provenance.source(side.objects, name)}: protocol {protocol.name} measures places on the ground, and column "
+        f"{column} is missing (in {protocol.unit})"
+        for name, side in zip(("truth", "predictions"), sides, strict=True)
+        for column in ("x", "y")
+        if column not in side.objects
+    ]
+    if problems:
+        raise InputError(problems)

@@ -14,7 +14,8 @@ from ...tables import Columns, array_of, dataframe_of, match_dataframe, schema
 from .curves import is_right
 from .evaluate import Matched, curves_by_area
 from .interpolation import CURVES
-from .numbers import ByCategory, threshold_position, thresholds_text
+from .numbers import ByCategory, threshold_position
+from .texts import thresholds_text
 
 if TYPE_CHECKING:
     import pandas as pd
