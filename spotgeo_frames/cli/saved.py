@@ -41,7 +41,7 @@ from ..tables import (
 )
 from ..tracking import Evaluated, PoseResult, TrackResult, conditions, evaluated, matches_of
 from .arguments import How, names_to_exclude, read_submissions
-from .printing import WrongUsage
+from .printing import WrongUsage, wrong_usage
 from .submissions import Submission, submission_names
 from .text import rule_text
 
@@ -187,12 +187,8 @@ def _evaluated(
     """What a submission is evaluated to."""
     options, truth = given.how.options, given.truth
     if of_precision:
-        try:
+        with wrong_usage():
             return average_precision(truth, side, options.similarity, sigmas=options.sigmas, **given.of_precision)
-        except InputError:
-            raise
-        except ValueError as error:
-            raise WrongUsage(str(error)) from None
     how = given.how
     if how.by_class:
         if by is not None:
