@@ -197,7 +197,7 @@ def _line(name: str, number: Number, value: float | None, result: AveragePrecisi
     is_told = (
         protocol.called_as_coco
         and not protocol.by_category
-        and {"assignment", "interpolation"}.isdisjoint(protocol.told)
+        and {"assignment", "interpolation"}.isdisjoint(protocol.noted_fields)
     )
     if not is_told or number.of not in ("precision", "recall"):
         return f" {name:<18} {number_text(value, '.4f')}"

@@ -5,8 +5,8 @@ detector claims and finds what is similar, with the categories that `categories`
 what counts (an area range, the truths with an attribute) and matches there; `curves` gives precision and recall for any
 weights of the frames, and `interpolation` what each protocol takes of them; `numbers` has the numbers; `evaluate` puts
 them together, and keeps them as tables; `tables` lays out what `average_precision` returns, which is in `result`,
-`texts` what is said of it, and `official` says whose number that is. `slices` gives the numbers of slices; `evaluable`
-makes a result answer what match tables answer; `parts` does all that for frames that come in parts, and
+`texts` what is said of it, and `attribution` says whose number that is. `slices` gives the numbers of slices;
+`evaluable` makes a result answer what match tables answer; `parts` does all that for frames that come in parts, and
 `protocol_table` for many protocols.
 """
 

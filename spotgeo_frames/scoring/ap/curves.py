@@ -46,11 +46,11 @@ class Averages(NamedTuple):
     def cells(self, number: Number) -> np.ndarray:
         """What a number is the mean of, (T, X, K)."""
         if number.of in FURTHER:
-            return self.values[f"{number.of} {number.rate}"]
+            return self.values[f"{number.of} {number.point}"]
         of = self.values[number.of]
         if number.of == "recall":
             return of[:, [self.limits.index(number.limit)]]
-        return of if number.rate is None else of[:, [RATES.index(number.rate)]]
+        return of if number.point is None else of[:, [RATES.index(number.point)]]
 
 
 class Curves(NamedTuple):
@@ -139,8 +139,8 @@ def _values(
         answer["sensitivity"] = _sensitivities(true, counted.n_frames)
     for number in numbers.values():
         if number.of in FURTHER:
-            known = _known(detections, protocol, number.rate)
-            answer[f"{number.of} {number.rate}"] = FURTHER[number.of].compute(true, known)[None]
+            known = _known(detections, protocol, number.point)
+            answer[f"{number.of} {number.point}"] = FURTHER[number.of].compute(true, known)[None]
     return answer
 
 

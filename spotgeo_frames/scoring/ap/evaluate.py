@@ -18,7 +18,7 @@ from .categories import attribute_of
 from .curves import Averages, Curves, averages_of, curves_of
 from .detections import Detections, LeftOut, sorted_again, sorted_detections
 from .numbers import Numbers, areas_of, numbers_of
-from .protocol_entries import PROTOCOLS, THRESHOLDS, Protocol, official
+from .protocol_entries import PROTOCOLS, THRESHOLDS, Protocol, as_coco_has_it
 from .scopes import Scope, area_scope, matched_pairs
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Matched(NamedTuple):
         protocol, shown = self.protocol, [round(float(threshold), 12) for threshold in self.thresholds]
         notes: dict[Hashable, Any] = {**self.rule.notes, "protocol": protocol.name, "thresholds": shown}
         notes |= {} if protocol.max_detections is None else {"max_detections": protocol.max_detections}
-        notes |= {"fields": protocol.told} if protocol.told else {}
+        notes |= {"fields": protocol.noted_fields} if protocol.noted_fields else {}
         if "crowd" in detections.aligned.truth.table:
             notes["crowds"] = int(detections.is_crowd.sum())
         if self.rule.geometry.never_found is not None or "ignore" in detections.aligned.truth.table:
@@ -179,9 +179,9 @@ def protocol_kept(notes: Mapping[Any, Any]) -> Protocol:
     thresholds = notes["thresholds"] if "of_matches" in notes else THRESHOLDS
     most = notes.get("max_detections", entry.max_detections)
     fields = {"thresholds": thresholds, "max_detections": most, **notes.get("fields", {})}
-    return entry.with_told(fields)
+    return entry.with_noted_fields(fields)
 
 
 def thresholds_of_matches(notes: Mapping[Any, Any]) -> list[float]:
     """The thresholds of `matches` of the result whose pairs have these notes."""
-    return [official(threshold) for threshold in notes.get("of_matches", notes["thresholds"])]
+    return [as_coco_has_it(threshold) for threshold in notes.get("of_matches", notes["thresholds"])]

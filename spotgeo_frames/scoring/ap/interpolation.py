@@ -97,6 +97,9 @@ CURVES = {
     "cut trapezoid": Curve(RECALLS, taken="beyond", averaged="trapezoid"),
 }
 
+# The interpolations that are an area, and have no recall points to leave out.
+AREAS_UNDER = tuple(name for name, curve in CURVES.items() if curve.averaged != "mean")
+
 
 def cells_of(true: TruePositives, curve: Curve, min_recall: float = 0.0, min_precision: float = 0.0) -> np.ndarray:
     """The numbers that average precision is the mean of, (K, X): one a recall point, or one where it is an area."""

@@ -16,8 +16,8 @@ import numpy as np
 from ...geometries import BOXES, Geometry
 from ..registry import Metric, by_name, share_of
 from .further import FURTHER, kind_and_share
-from .interpolation import CURVES
-from .protocol_entries import AREAS, AREAS_UNDER, PROTOCOLS, THRESHOLDS, Protocol
+from .interpolation import AREAS_UNDER, CURVES
+from .protocol_entries import AREAS, PROTOCOLS, THRESHOLDS, Protocol
 from .texts import listed, of_text, thresholds_text
 
 if TYPE_CHECKING:
@@ -33,8 +33,9 @@ class Number(NamedTuple):
     `of` is "precision", "recall", "sensitivity", or one of the further numbers, which are of the first threshold.
 
     `limit` is how many detections of a frame and category count, None for all. `frequency` is that of the categories
-    that it is the mean over, None for all. `rate` is the one of a sensitivity, None for the mean over all rates; of a
-    precision at a recall, or a recall at a precision, it is that recall or precision.
+    that it is the mean over, None for all. `point` is the point of the curve that it is taken at: for a sensitivity the
+    rate of false alarms, None for the mean over all rates; for a precision at a recall that recall; for a recall at a
+    precision that precision; None for all others.
     """
 
     of: str
@@ -42,7 +43,7 @@ class Number(NamedTuple):
     threshold: float | None = None
     limit: int | None = 100
     frequency: str | None = None
-    rate: float | None = None
+    point: float | None = None
 
     def is_at(self, thresholds: np.ndarray) -> np.ndarray:
         """Marks the thresholds that it is the mean over; none where its own is not among them."""
@@ -80,7 +81,7 @@ POSE_NUMBERS = {
     "ARl": Number("recall", "large", limit=20),
 }
 
-OFFICIAL: Mapping[str, Numbers] = {"boxes": BOX_NUMBERS, "poses": POSE_NUMBERS}
+OF_COCO: Mapping[str, Numbers] = {"boxes": BOX_NUMBERS, "poses": POSE_NUMBERS}
 
 # The numbers of boxes that are called by their limit.
 BY_LIMIT = ("AR1", "AR10", "AR100")
@@ -102,19 +103,19 @@ def numbers_of(protocol: Protocol, geometry: Geometry) -> Numbers:
     also = {}
     for name in protocol.metrics:
         kind, share = kind_and_share(name)
-        also[name] = number._replace(of=kind, rate=share)
+        also[name] = number._replace(of=kind, point=share)
         also |= {other: number._replace(of=other) for other, of in FURTHER.items() if of.comes_with == kind}
-    return {**_told(_official(protocol, geometry), protocol), **also}
+    return {**_without_named_thresholds(_own_numbers(protocol, geometry), protocol), **also}
 
 
-def _official(protocol: Protocol, geometry: Geometry) -> Numbers:
+def _own_numbers(protocol: Protocol, geometry: Geometry) -> Numbers:
     """The numbers of a protocol for a geometry, in the official order.
 
     Of COCO's, AR1, AR10 and AR100 stay where fewer than the most detections count for them, and that of the most
     follows, such as AR300.
     """
     if protocol.called_as_coco and protocol.areas == AREAS:
-        return _of_coco(OFFICIAL[geometry.official_numbers], protocol.max_detections)
+        return _of_coco(OF_COCO[geometry.official_numbers], protocol.max_detections)
     most, names = protocol.max_detections, OF_AREAS
     suffixes = {area: names.get(area, f"_{area}") for area in protocol.areas if area != "all"}
     answer = {"AP": Number("precision", limit=most)}
@@ -129,23 +130,23 @@ def _official(protocol: Protocol, geometry: Geometry) -> Numbers:
         answer |= {f"AR{suffix}": Number("recall", area, limit=most) for area, suffix in suffixes.items()}
     if protocol.by_distance and not protocol.entry.by_distance:
         answer["CPM"] = Number("sensitivity", limit=most)
-        answer |= {f"sensitivity_{rate:g}": Number("sensitivity", limit=most, rate=rate) for rate in RATES}
+        answer |= {f"sensitivity_{rate:g}": Number("sensitivity", limit=most, point=rate) for rate in RATES}
     return answer
 
 
-def _told(numbers: Numbers, protocol: Protocol) -> Numbers:
+def _without_named_thresholds(numbers: Numbers, protocol: Protocol) -> Numbers:
     """The numbers without those that are called by a threshold, where categories have thresholds of their own."""
     if not protocol.by_category:
         return numbers
     return {name: number for name, number in numbers.items() if number.threshold is None}
 
 
-def _of_coco(official: Numbers, most: int | None) -> Numbers:
+def _of_coco(coco: Numbers, most: int | None) -> Numbers:
     """COCO's numbers where `most` detections of a frame and category count."""
-    if most == official["AP"].limit:
-        return official
+    if most == coco["AP"].limit:
+        return coco
     answer: dict[str, Number] = {}
-    for name, number in official.items():
+    for name, number in coco.items():
         if name not in BY_LIMIT:
             answer[name] = number._replace(limit=most)
         elif most is not None and number.limit is not None and number.limit < most:
@@ -225,12 +226,12 @@ def _metric(name: str, number: Number, thresholds: np.ndarray, protocol: Protoco
     at = f"{'within' if by_distance else 'similarity'} {at}"
     if number.of in FURTHER:
         of = FURTHER[number.of]
-        formula, note = of.formula.format(share=number.rate), f"{of.note}, {at}; null without truths"
+        formula, note = of.formula.format(share=number.point), f"{of.note}, {at}; null without truths"
         return share_of(name, name, formula, note=note)._replace(higher_is_better=of.higher_is_better)
     if number.of == "sensitivity":
-        rates = ", ".join(f"{rate:g}" for rate in (RATES if number.rate is None else [number.rate]))
+        rates = ", ".join(f"{rate:g}" for rate in (RATES if number.point is None else [number.point]))
         formula = f"share of truths found with at most {rates} false alarms a frame, {at}"
-        note = "mean over these rates; null without truths" if number.rate is None else "null without truths"
+        note = "mean over these rates; null without truths" if number.point is None else "null without truths"
         return share_of(name, name, formula, note=note, headline=name == "CPM")
     noun = {"precision": "average precision", "recall": "average recall"}[number.of]
     where = f" by {protocol.interpolation}" if protocol.interpolation in AREAS_UNDER else ""

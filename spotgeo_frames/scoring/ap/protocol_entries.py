@@ -26,6 +26,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from ...geometries import Geometry
+from .interpolation import AREAS_UNDER
 
 # COCO's thresholds: the similarities from which on detections match, ten in all.
 THRESHOLDS = np.linspace(0.5, 0.95, 10)
@@ -39,9 +40,6 @@ Assignment = Literal["free", "best"]
 
 # How the average follows from precision over recall.
 Interpolation = Literal["101 points", "40 points", "11 points", "area", "linear", "trapezoid", "cut trapezoid"]
-
-# The interpolations that are an area, and have no recall points to leave out.
-AREAS_UNDER = ("area", "trapezoid", "cut trapezoid")
 
 # Of what `max_detections` is the most: of a frame and category, or of a frame.
 Most = Literal["category", "frame"]
@@ -72,7 +70,7 @@ class Protocol(NamedTuple):
     ----------
     name
         The word by which callers ask for it.
-    official, rule
+    official_text, rule_text
         Whose numbers these are, and whose rule it is where a field or the data are others, as provenance says it.
         `{kind}` stands for the kind of objects, `{exactly}` for how exactly.
     assignment
@@ -126,8 +124,8 @@ class Protocol(NamedTuple):
     """
 
     name: str
-    official: str
-    rule: str
+    official_text: str
+    rule_text: str
     assignment: Assignment = "free"
     interpolation: Interpolation = "101 points"
     thresholds: tuple[float, ...] = tuple(THRESHOLDS.tolist())
@@ -192,8 +190,8 @@ class Protocol(NamedTuple):
         return {"protocol": self.name} | given
 
     @property
-    def told(self) -> dict[str, Any]:
-        """The changed fields as notes hold them, but for `thresholds` and `max_detections`, which are notes anyway."""
+    def noted_fields(self) -> dict[str, Any]:
+        """The changed fields as notes hold them, but for those that have notes of their own."""
         values = self._asdict() | {
             "areas": {name: [*bounds] for name, bounds in self.areas.items() if name != "all"},
             "by_category": [[*pair] for pair in self.by_category.items()],
@@ -202,9 +200,9 @@ class Protocol(NamedTuple):
         changed = self.differs_from(self.entry)
         return {name: values[name] for name in changed if name not in ("thresholds", "max_detections")}
 
-    def with_told(self, fields: Mapping[str, Any]) -> Protocol:
+    def with_noted_fields(self, fields: Mapping[str, Any]) -> Protocol:
         """The same protocol with fields as notes hold them."""
-        values = {**fields, "thresholds": tuple(official(value) for value in fields["thresholds"])}
+        values = {**fields, "thresholds": tuple(as_coco_has_it(value) for value in fields["thresholds"])}
         if "areas" in fields:
             ranges = {name: (low, high) for name, (low, high) in fields["areas"].items()}
             values["areas"] = {"all": self.areas["all"]} | ranges
@@ -338,7 +336,7 @@ def entry_of(name: str, geometry: Geometry) -> Protocol:
     return entry._replace(max_detections=entry.max_poses) if of_poses else entry
 
 
-def official(threshold: float) -> float:
+def as_coco_has_it(threshold: float) -> float:
     """A threshold as it stands among COCO's, if it is near one of them."""
     near = np.flatnonzero(np.isclose(THRESHOLDS, threshold, rtol=0.0, atol=1e-9))
     return float(THRESHOLDS[near[0]]) if len(near) else threshold

@@ -13,11 +13,11 @@ from ...matching import Pairs, Rule, compared, crowds, left_out
 from ...support import InputError, pandas_tables
 from ...tables import Annotations, Table, as_annotations, checks, provenance, table_kinds
 from . import verified
+from .attribution import provenance_of
 from .curves import averages_of
 from .detections import Detections, loosest_of, ready_sides, sorted_detections
 from .evaluate import Matched
 from .numbers import computed, numbers_of
-from .official import provenance_of
 from .protocol_entries import COUNTING, MATCHING, PROTOCOLS, Protocol
 from .rules import fitted, options_of, protocol_of, rule_of
 from .scopes import area_scope, matched_pairs
@@ -165,7 +165,7 @@ def _loosest(protocol: Protocol, chosen: Sequence[Protocol]) -> Protocol:
 def _does_not_apply(protocol: Protocol, sides: tuple[Annotations, Annotations]) -> str | None:
     """Why a protocol says nothing of these tables, or None."""
     if protocol.unit is not None and not all(_is_on_ground(side.objects, protocol) for side in sides):
-        return f"{protocol.rule} matches by distance on the ground ({protocol.unit})"
+        return f"{protocol.rule_text} matches by distance on the ground ({protocol.unit})"
     try:
         verified.check_needed(protocol, sides[0])
     except InputError as error:

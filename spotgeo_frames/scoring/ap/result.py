@@ -23,6 +23,7 @@ from ...matching import left_out
 from ...tables import Annotations, By, Table, TableKind, as_annotations, checks, provenance, table_kinds
 from ..sequence_sums import Evaluable, evaluable
 from . import verified
+from .attribution import provenance_of
 from .evaluate import (
     KEPT,
     OPTIONAL,
@@ -34,7 +35,6 @@ from .evaluate import (
     thresholds_of_matches,
 )
 from .numbers import DEFAULT, computed
-from .official import provenance_of
 from .rules import fitted, options_of, protocol_of, rule_of
 from .slices import sliced
 from .tables import category_table, curve_table, match_tables, summary_table

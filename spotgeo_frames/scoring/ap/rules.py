@@ -16,16 +16,16 @@ from ...matching import MatchOptions, Rule, match_options, rule_of_tables
 from ...support import InputError
 from ...tables import Annotations, provenance, schema
 from .further import kind_and_share
+from .interpolation import AREAS_UNDER
 from .protocol_entries import (
-    AREAS_UNDER,
     FIELDS,
     PROTOCOLS,
     Assignment,
     Interpolation,
     Most,
     Protocol,
+    as_coco_has_it,
     entry_of,
-    official,
 )
 
 
@@ -96,7 +96,7 @@ def _thresholds(given: Any, protocol: Protocol) -> dict[str, Any]:
         raise ValueError(f"thresholds: {wrong[0]!r} is no similarity above 0 and up to 1")
     if not chosen:
         raise ValueError("thresholds is empty; give some, such as [0.5, 0.75]")
-    return {"thresholds": tuple(sorted({official(float(value)) for value in chosen})), "by_category": {}}
+    return {"thresholds": tuple(sorted({as_coco_has_it(float(value)) for value in chosen})), "by_category": {}}
 
 
 def _by_category(given: Mapping[Any, Any], protocol: Protocol) -> dict[str, Any]:
@@ -109,8 +109,8 @@ def _by_category(given: Mapping[Any, Any], protocol: Protocol) -> dict[str, Any]
     if len(others) > 1:
         how = "the key None has that of all others, such as {'car': 0.7, None: 0.5}"
         raise ValueError(f"thresholds: protocol {protocol.name} has {len(others)} thresholds for all categories; {how}")
-    own = {name: official(float(value)) for name, value in given.items() if name is not None}
-    return {"thresholds": (official(float(others[0])),), "by_category": own}
+    own = {name: as_coco_has_it(float(value)) for name, value in given.items() if name is not None}
+    return {"thresholds": (as_coco_has_it(float(others[0])),), "by_category": own}
 
 
 def _areas(given: Any, protocol: Protocol) -> dict[str, Any]:

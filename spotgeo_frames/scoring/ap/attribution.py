@@ -21,8 +21,8 @@ def provenance_of(matched: Matched) -> str:
     if protocol.by_distance and not (entry.by_distance and rule.name == "distance"):
         deviations.insert(0, f"pairs that match within a distance ({rule.unit or 'px'})")
     if deviations:
-        return f"{entry.rule} with {'; '.join(deviations)}: comparable with no leaderboard"
-    return entry.official.format(kind=IOU_TYPES.get(rule.geometry.name), exactly=_exactly(matched))
+        return f"{entry.rule_text} with {'; '.join(deviations)}: comparable with no leaderboard"
+    return entry.official_text.format(kind=IOU_TYPES.get(rule.geometry.name), exactly=_exactly(matched))
 
 
 def _exactly(matched: Matched) -> str:
