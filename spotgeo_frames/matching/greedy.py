@@ -1,12 +1,15 @@
-"""Greedy matching: predictions choose one after another, the surest first, and never give back what they have.
+"""Greedy matching, in two ways: predictions choose one after another, the surest first, and keep what they have.
 
-This is how pycocotools 2.0.11 matches (cocoeval.py, evaluateImg). A prediction takes the most similar truth that is
-free and counts; of equal ones, the last in file order. Only if there is none, it takes an ignored truth in the same
-way. A crowd is ignored, and free however often it was taken.
+`greedy_pairs` matches as pycocotools 2.0.11 does (cocoeval.py, evaluateImg). A prediction takes the most similar truth
+that is free and counts; of equal ones, the last in file order. Only if there is none, it takes an ignored truth in the
+same way. A crowd is ignored, and free however often it was taken.
 
-All frames and categories are matched at once: each prediction asks for its best truth, each truth keeps the surest
-that has asked, and those that are turned away ask for their next best. Since all truths prefer the surer prediction,
-the outcome is that of choosing one after another, in any order of asking.
+`held_pairs` matches as Pascal VOC's kit does (VOCevaldet.m). A prediction wishes for the most similar truth of all.
+If a surer prediction has that, it gets none.
+
+All frames and categories are matched at once. In the first way, each prediction asks for its best truth, each truth
+keeps the surest that has asked, and those that are turned away ask for their next best. Since all truths prefer the
+surer prediction, the outcome is that of choosing one after another, in any order of asking.
 """
 
 from typing import NamedTuple
@@ -27,8 +30,10 @@ def preferred_order(pairs: Pairs, ignored: np.ndarray, *, first_truth: bool = Fa
 
 
 class Wishes(NamedTuple):
-    """The truth that each prediction asks for, and the crowd in which it lies most, as pairs in rising order of
-    predictions; predictions without one are not among them.
+    """What predictions wish for, as pairs in rising order of predictions, at most one each.
+
+    `truths` are pairs with the most similar truth that is no crowd, `crowds` with the crowd in which a prediction lies
+    most.
     """
 
     truths: Pairs
@@ -36,7 +41,7 @@ class Wishes(NamedTuple):
 
 
 def wishes_of(pairs: Pairs, is_crowd: np.ndarray, *, first_truth: bool = False) -> Wishes:
-    """The pairs of predictions that ask for one truth only: the most similar of all, whether or not it counts.
+    """What predictions wish for: the most similar truth of all, whether or not it counts or is taken.
 
     Of equally similar ones it is the last in file order, or the `first_truth`.
     """
@@ -47,11 +52,10 @@ def wishes_of(pairs: Pairs, is_crowd: np.ndarray, *, first_truth: bool = False) 
 
 
 def held_pairs(wishes: Wishes, ignored: np.ndarray) -> Pairs:
-    """The pairs of predictions that have what they ask for, in rising order of predictions.
+    """The pairs of predictions that get what they wish for, in rising order of predictions.
 
-    The surest prediction that asks for a truth has it, and all of those that ask for an ignored one. Predictions that
-    have none fall back on their crowd, which takes them all. This is how Pascal VOC matches (VOCevaldet.m), with crowds
-    as Open Images takes its groups.
+    A truth that counts goes to the surest prediction that wishes for it. An ignored truth goes to every prediction that
+    wishes for it. A prediction that gets no truth gets its crowd, if it has one, as Open Images takes its groups.
     """
     truths = wishes.truths
     surest = np.full(len(ignored), -1)

@@ -191,7 +191,7 @@ def _recalls(true: TruePositives, rank: np.ndarray | None, limits: Sequence[int 
 
 
 def _sensitivities(true: TruePositives, n_frames: float) -> np.ndarray:
-    """The share of truths found with at most so many false alarms a frame as each of the rates, (F, K)."""
+    """The share of truths that are found with at most as many false alarms a frame as each rate says, (F, K)."""
     found = [
         arrays.added_at(true.category, true.weight * (true.fp <= rate * n_frames), len(true.n_truth)) for rate in RATES
     ]
@@ -217,7 +217,7 @@ def _before(weights: np.ndarray) -> np.ndarray:
 
 
 def is_right(detections: Detections, scope: Scope, pairs: Pairs) -> np.ndarray:
-    """Marks the matched pairs whose detection is right: their truth counts, and of a group they are the surest."""
+    """Marks the matched pairs whose detection is right: the truth counts, and no surer one has found its group."""
     counts = scope.counts[pairs.truth]
     of_groups = np.flatnonzero(counts & detections.is_crowd[pairs.truth])
     if len(of_groups):

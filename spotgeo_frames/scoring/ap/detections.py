@@ -1,4 +1,4 @@
-"""The detections, sorted by score, and the truths that each of them is similar to."""
+"""The detections that count, sorted by score, and the pairs of detections and truths that are similar."""
 
 from __future__ import annotations
 
@@ -28,37 +28,42 @@ class LeftOut(NamedTuple):
 
 
 class Detections(NamedTuple):
-    """Detections in the order in which they are counted: by category, the highest score first, then in file order.
+    """The D detections that count, and the G truths, of K categories.
+
+    Detections stand in the order in which they are counted: by category, and in each from the highest score down. Equal
+    scores are in file order, or the other way round, as the protocol says. Truths stand in the order of their side.
 
     Attributes
     ----------
     aligned
-        The two sides, with the predictions that count: the highest scores of each frame and category.
+        The two sides; that of the predictions has only those that count.
     row
-        The row of each of the D detections in the side of predictions, (D,).
+        The row of each detection in the side of predictions, (D,).
     frame
         The position of each detection's frame, (D,).
     category, truth_category
-        The category of each detection (D,) and of each of the G truths (G,), as a position in `categories`.
+        The category of each detection (D,) and of each truth (G,), as a position in `categories`.
     categories
-        The names of the K categories; a single null if there are none.
+        The names of the categories, (K,); a single null if there are none.
     score
         The score of each detection, (D,).
     rank
-        The position of each detection among those of its frame and category, or of its frame, (D,); None where the
-        protocol has no limits.
+        How many detections of its frame and category come before each, (D,), or of its frame where the protocol limits
+        these; None where the protocol limits neither.
     area, truth_area
         The areas of detections (D,) and of truths (G,), px²; null where they are not known.
-    is_crowd, is_ignored
-        Marks the truths that are crowds, and those that never count: crowds, those that the column `ignore` marks, and
-        poses without a labelled joint, (G,).
+    is_crowd
+        Marks the truths that are crowds, (G,).
+    is_ignored
+        Marks the truths that never count, (G,): those that the column `ignore` marks, poses without a labelled joint,
+        and crowds, unless the protocol counts them as groups.
     is_excused
-        Marks the detections that are not wrong without a match, since not all truths of their category are labelled in
-        their frame, (D,); None for none.
+        Marks the detections that are no false alarms without a match, (D,), because their category is labelled in part
+        only in their frame; None where the protocol excuses none.
     pairs
-        The detections, as positions in this order, and the truths that are similar enough for the lowest threshold.
+        The pairs that are similar enough for the loosest threshold, with detections as positions in this order.
     left_out
-        How many detections do not count, and are not among these.
+        How many predictions do not count.
     """
 
     aligned: Aligned

@@ -1,4 +1,4 @@
-"""Two sides to what average precision is made of: detections, and who is matched with whom in each area range.
+"""From two sides to what average precision is made of: detections, and who is matched with whom in each area range.
 
 A result is kept as tables from which all of it can be made again.
 """
@@ -30,7 +30,7 @@ OPTIONAL = ("sequences", "category_attributes")
 
 
 class Matched(NamedTuple):
-    """Detections, with the pairs that are matched at each of T rising thresholds, for each scope by its name."""
+    """Detections, and for each scope the pairs that are matched at each of T thresholds, the loosest first."""
 
     detections: Detections
     rule: Rule
@@ -51,7 +51,7 @@ class Matched(NamedTuple):
 
     @property
     def notes(self) -> dict[Hashable, Any]:
-        """What the tables of a result note: the rule, what the numbers are means over, and what is left out of them."""
+        """The notes of a result's tables: the rule, what the numbers are means over, and what they leave out."""
         detections = self.detections
         protocol, shown = self.protocol, [round(float(threshold), 12) for threshold in self.thresholds]
         notes: dict[Hashable, Any] = {**self.rule.notes, "protocol": protocol.name, "thresholds": shown}
@@ -141,7 +141,7 @@ def kept_tables(matched: Matched, thresholds: Sequence[float]) -> dict[str, pd.D
 
 
 def matched_again(tables: Mapping[str, pd.DataFrame]) -> Matched:
-    """What `kept_tables` was given; a function that measured similarity is known by its name only.
+    """The matched detections that `kept_tables` was given; a function of similarity is known by its name only.
 
     Raises InputError if the tables do not fit each other.
     """

@@ -174,7 +174,7 @@ def _linear(true: TruePositives, precision: np.ndarray, part: slice, recalls: np
 
 
 def _from(true: TruePositives, precision: np.ndarray, part: slice, needed: np.ndarray) -> Points:
-    """The highest precision from the needed true positive on, and which detection is the needed one; 0 where none is.
+    """The highest precision from the needed true positive on, and the detection that is needed; 0 where there is none.
 
     `precision` is that at each of the true positives. `needed` (K, R) is how many of them reach each point.
     """

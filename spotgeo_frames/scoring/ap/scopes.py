@@ -20,7 +20,7 @@ ALMOST_ONE = 1 - 1e-10
 
 
 class Scope(NamedTuple):
-    """Marks the truths that count, (G,), and the detections that are wrong without a match, (D,)."""
+    """`counts` marks the truths that count, (G,), `within` the detections that are wrong without a match, (D,)."""
 
     counts: np.ndarray
     within: np.ndarray

@@ -99,7 +99,7 @@ def curve_table(matched: Matched) -> pd.DataFrame:
 
 
 def match_tables(matched: Matched, thresholds: Sequence[float]) -> pd.DataFrame:
-    """The match tables of all area ranges together, one after another, at these of its thresholds."""
+    """The match tables of objects of all areas at these thresholds, one after another."""
     import pandas as pd
 
     positions = [threshold_position(threshold, among=matched.thresholds) for threshold in thresholds]
@@ -110,7 +110,7 @@ def match_tables(matched: Matched, thresholds: Sequence[float]) -> pd.DataFrame:
 
 
 def _match_table(matched: Matched, position: int) -> pd.DataFrame:
-    """The match table at the threshold of this position: what is ignored has rows, too, and is marked."""
+    """The match table at the threshold in this position. What is ignored has rows, too, and is marked."""
     detections, scope, pairs = matched.detections, matched.scopes["all"], matched.pairs["all"][position]
     right = is_right(detections, scope, pairs)
     is_ignored = np.zeros(len(detections.row), bool)
