@@ -457,3 +457,14 @@ def test_what_a_protocol_does_otherwise_than_coco_is_told() -> None:
         "all detections count",
     ]
     assert differs["nuscenes"][1:3] == ["distances below 4, 2, 1, 0.5 m", "at most 500 detections a frame"]
+
+
+def test_batches_do_not_keep_what_classes_of_classes_need() -> None:
+    truth, found = scenes(3)
+    truth, found = truth.drop(columns=["ignore", "crowd"]), found.assign(category="vehicle")
+    frames = pd.DataFrame({"sequence": 1, "frame": range(1, 13)}).assign(negative_categories=[[]] * 12)
+    parents = pd.DataFrame({"category": ["car"], "parent": ["vehicle"]})
+    batches = sf.Accumulator(similarity="iou", threshold=0.5, keep="scores")
+    batches.update(sf.Annotations(truth, frames, None, parents), found)
+    with refused(("Accumulator", "protocol open_images", "average_precision()")):
+        batches.precision("open_images")
