@@ -94,16 +94,16 @@ def protocols(
     chosen = [entry if entry.by_distance else protocol_of(entry.name, {}, tau) for entry in entries]
     sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
     checks.check_scores(sides[1].objects, provenance.source(sides[1].objects, "predictions"), "protocols")
-    rows, sharing = [], dict[bool, _Shared]()
+    rows, sharing = [], dict[Any, _Shared]()
     for protocol in chosen:
         row: dict[str, Any] = {"protocol": protocol.name, "differs": "; ".join(_differences(protocol))}
         row["provenance"] = _does_not_apply(protocol, sides)
         if row["provenance"] is None:
-            on_ground = protocol.unit is not None
-            if on_ground not in sharing:
+            measured = protocol.by_distance, protocol.unit
+            if measured not in sharing:
                 options = options_of(protocol, similarity, sigmas, distance, unit)
-                sharing[on_ground] = _Shared(sides, rule_of(_loosest(protocol, chosen), options, sides))
-            row |= sharing[on_ground].numbers(protocol)
+                sharing[measured] = _Shared(sides, rule_of(_loosest(protocol, chosen), options, sides))
+            row |= sharing[measured].numbers(protocol)
         rows.append(row)
     for shared in sharing.values():
         text = left_out.left_out(shared.aligned, shared.rule)
