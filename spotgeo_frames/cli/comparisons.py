@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 from .. import analysis
 from ..analysis.certainty import inferiority, interval_table
 from ..scoring import AP_METRICS, AveragePrecision, Metric, held_in, own_metrics, sequence_sums
-from ..support import InputError, addresses, bins_as_text
+from ..support import addresses, bins_as_text
 from ..tables import match_columns, selections
 from ..tracking import conditions, families_among, matches_of
 from . import saved
 from .answers import Answer, check_out, formatted, keep, plain_rows
 from .arguments import How, slices_of
-from .printing import WrongUsage, one_line
+from .printing import WrongUsage, one_line, wrong_usage
 from .submissions import Submission
 from .text import comparison_text, held_text
 from .usage import no_such
@@ -52,12 +52,8 @@ def compare(
         results, slices = saved.results_of(given, of_precision=False, by=slices), [*slices]
     else:
         results = saved.results_of(given, of_precision=of_precision)
-    try:
+    with wrong_usage("--"):  # no such metric
         compared = analysis.compare(results, names, slices, exclude=given.exclude)
-    except InputError:
-        raise
-    except ValueError as error:  # no such metric
-        raise WrongUsage(f"--{error}") from None
     shown = {"leaderboard": compared.leaderboard, "pairs": compared.pairs}
     answer = formatted({name: plain_rows(bins_as_text(table)) for name, table in shown.items()})
     sources = {f"submission {name}": saved.source_of(side) for name, side in given.named.items()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from ..support import InputError, bins_as_text
 from ..tables import CheckedBins, columns_of
 from .answers import Answer, check_out, formatted, heading, keep, plain_rows, rule_words
 from .arguments import How, read_pair, sequence_numbers, slices_of
-from .printing import WrongUsage, one_line, problems_reported
+from .printing import WrongUsage, one_line, problems_reported, wrong_usage
 from .submissions import Submission
 from .text import costs_text, number_text, rule_text, sweep_text, table_text
 
@@ -115,41 +115,47 @@ def ap(
 
     if keypoints and masks:
         raise WrongUsage("--keypoints and --masks: give one of them")
-    protocol = protocol or "coco"
     check_out(out, [truth, results.path])
     slices = slices_of(by)
-    named = [name for columns in slices for name in columns]
-    needed = Needed(named, carried=out is not None)
+    needed = Needed([name for columns in slices for name in columns], carried=out is not None)
     content = "masks" if masks else "oks" if keypoints else "iou"
     known, found = read_sides(truth, [results.path], frames, content, needed=needed)
     if categories is not None:
         known = known._replace(categories=read_categories(categories))
-    thresholds = _as_categories(thresholds, known.objects)
-    rules: dict[str, Any] = {"protocol": protocol, "thresholds": thresholds, "max_detections": max_detections}
-    rules["metrics"] = None if metrics is None else [name.strip() for name in metrics.split(",")]
-    similarity = "oks" if keypoints else None
-    try:
-        result = average_precision(known, found, similarity, **rules, tau=tau)
-    except InputError:
-        raise
-    except ValueError as error:
-        raise WrongUsage(str(error)) from None
-    row, names = plain_rows(result.summary)[0], result.matched.numbers
-    answer = {name: row[name] for name in names}
-    answer |= {"categories": _by_category(result), "protocol": protocol, "provenance": result.provenance}
+    rules: dict[str, Any] = {
+        "protocol": protocol or "coco",
+        "tau": tau,
+        "thresholds": _as_categories(thresholds, known.objects),
+        "max_detections": max_detections,
+        "metrics": None if metrics is None else [name.strip() for name in metrics.split(",")],
+    }
+    with wrong_usage():
+        result = average_precision(known, found, "oks" if keypoints else None, **rules)
     by_slice = {"*".join(columns): _of_slices(result, columns) for columns in slices}
-    answer |= {"by": {name: plain_rows(table) for name, table in by_slice.items()}} if slices else {}
-    as_json = formatted(answer)
+    as_json = formatted(_numbers(result, by_slice))
     kept = replace(result, thresholds=_kept_thresholds(result))
     keep(out, "ap", kept, as_json, {"truth": known.objects, "results": found.objects})
-    lines = [*(_line(name, number, row[name], result) for name, number in names.items()), one_line(result.provenance)]
+    return Answer(lambda: _ap_text(result, slices, by_slice), lambda: as_json)
 
-    def text() -> str:
-        shown = [*[name for name in OF_CATEGORIES if name in names], "n_truth", "n_predicted"]
-        tables = [table_text(by_slice["*".join(columns)][[*columns, *shown]]) for columns in slices]
-        return "\n\n".join(["\n".join(lines), *tables])
 
-    return Answer(text, lambda: as_json)
+def _numbers(result: AveragePrecision, by_slice: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
+    """What the JSON of a result has: its numbers, those of each category, whose they are, and those of slices."""
+    row = plain_rows(result.summary)[0]
+    answer = {name: row[name] for name in result.matched.numbers}
+    answer |= {"categories": _by_category(result), "protocol": result.matched.protocol.name}
+    answer |= {"provenance": result.provenance}
+    return answer | ({"by": {name: plain_rows(table) for name, table in by_slice.items()}} if by_slice else {})
+
+
+def _ap_text(
+    result: AveragePrecision, slices: Sequence[Mapping[str, CheckedBins]], by_slice: Mapping[str, pd.DataFrame]
+) -> str:
+    """A result as text: a line a number, whose they are, and a table for each --by."""
+    row, numbers = plain_rows(result.summary)[0], result.matched.numbers
+    lines = [_line(name, number, row[name], result) for name, number in numbers.items()]
+    shown = [*[name for name in OF_CATEGORIES if name in numbers], "n_truth", "n_predicted"]
+    tables = [table_text(by_slice["*".join(columns)][[*columns, *shown]]) for columns in slices]
+    return "\n\n".join(["\n".join([*lines, one_line(result.provenance)]), *tables])
 
 
 def _as_categories(thresholds: Any, objects: pd.DataFrame) -> Any:
@@ -191,7 +197,9 @@ def _line(name: str, number: Number, value: float | None, result: AveragePrecisi
     """A line as pycocotools prints it where its words say all, with a dash where it has -1; else the name and value."""
     protocol = result.matched.protocol
     is_told = (
-        protocol.is_coco and not protocol.by_category and {"assignment", "interpolation"}.isdisjoint(protocol.told)
+        protocol.called_as_coco
+        and not protocol.by_category
+        and {"assignment", "interpolation"}.isdisjoint(protocol.noted_fields)
     )
     if not is_told or number.of not in ("precision", "recall"):
         return f" {name:<18} {number_text(value, '.4f')}"

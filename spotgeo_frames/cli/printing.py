@@ -54,6 +54,17 @@ class WrongUsage(Exception):
 
 
 @contextmanager
+def wrong_usage(before: str = "") -> Iterator[None]:
+    """Raises a ValueError of an argument, though no InputError of files, as WrongUsage, with `before` put first."""
+    try:
+        yield
+    except InputError:
+        raise
+    except ValueError as error:
+        raise WrongUsage(f"{before}{error}") from None
+
+
+@contextmanager
 def problems_reported(most: int | None = MOST_PRINTED) -> Iterator[None]:
     """Prints the problems of an error on standard error, one line each, and exits with status 1.
 

@@ -21,8 +21,8 @@ from ..scoring import (
     AveragePrecision,
     Matched,
     average_precision,
+    further_among,
     most_text,
-    protocol_entries,
     sequence_sums,
 )
 from ..support import InputError, addresses, work
@@ -41,7 +41,7 @@ from ..tables import (
 )
 from ..tracking import Evaluated, PoseResult, TrackResult, conditions, evaluated, matches_of
 from .arguments import How, names_to_exclude, read_submissions
-from .printing import WrongUsage
+from .printing import WrongUsage, wrong_usage
 from .submissions import Submission, submission_names
 from .text import rule_text
 
@@ -84,8 +84,7 @@ def precision_among(metrics: Iterable[str], how: How) -> list[str]:
     Raises WrongUsage if the options of the rule do not fit them.
     """
     names = list(metrics)
-    further = protocol_entries.further_among
-    found = [name for name in names if name in AP_METRICS or RECALL.fullmatch(name) or further([name])]
+    found = [name for name in names if name in AP_METRICS or RECALL.fullmatch(name) or further_among([name])]
     found = [] if how.tracks else found
     if found:
         check_options(found[0], how, alone=len(found) == len(names))
@@ -138,7 +137,7 @@ def read_given(
 
 def _asked(how: How, numbers: Sequence[str]) -> dict[str, Any]:
     """The arguments of average precision that the options and the numbers ask for."""
-    further = protocol_entries.further_among(numbers) or None
+    further = further_among(numbers) or None
     given = {"protocol": how.protocol, "tau": how.options.tau, "metrics": further}
     return {name: value for name, value in given.items() if value is not None}
 
@@ -188,12 +187,8 @@ def _evaluated(
     """What a submission is evaluated to."""
     options, truth = given.how.options, given.truth
     if of_precision:
-        try:
+        with wrong_usage():
             return average_precision(truth, side, options.similarity, sigmas=options.sigmas, **given.of_precision)
-        except InputError:
-            raise
-        except ValueError as error:
-            raise WrongUsage(str(error)) from None
     how = given.how
     if how.by_class:
         if by is not None:
@@ -308,7 +303,7 @@ def predictions_of(submission: Annotations | Saved) -> Annotations:
 
 def _check_complete(matched: Matched, name: str) -> None:
     """Raises InputError if a saved average precision lacks predictions, which do not count in it."""
-    n = matched.detections.beyond.n_detections
+    n = matched.detections.left_out.beyond
     if n:
         kept = f"has {most_text(matched.protocol)}, as average precision counts them"
         raise InputError(

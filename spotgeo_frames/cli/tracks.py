@@ -27,7 +27,7 @@ from ..tracking import (
 from ..tracking import track as track_sides
 from .answers import Answer, check_out, formatted, heading, keep, plain_rows, slices_json
 from .arguments import How, check_scheduler, slices_of
-from .printing import WrongUsage, one_line
+from .printing import WrongUsage, one_line, wrong_usage
 from .submissions import Submission
 from .text import pose_text, rule_text, track_slices_text, track_text
 
@@ -131,10 +131,8 @@ def _with_metrics(how: How, metrics: str | None) -> How:
     """How tracks are evaluated, with the metrics on request; raises WrongUsage for an unknown one, or any of poses."""
     if metrics is None:
         return how
-    try:
+    with wrong_usage("--"):
         families = families_of(name.strip() for name in metrics.split(","))
-    except ValueError as error:
-        raise WrongUsage(f"--{error}") from None
     if how.layout == "posetrack":
         raise WrongUsage(f"--metrics: {families[0]} is of tracks, and this is a folder of poses; leave it out")
     return how._replace(on_request=families)

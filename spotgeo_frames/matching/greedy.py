@@ -1,12 +1,15 @@
-"""Greedy matching: predictions choose one after another, the surest first, and never give back what they have.
+"""Greedy matching, in two ways: predictions choose one after another, the surest first, and keep what they have.
 
-This is how pycocotools 2.0.11 matches (cocoeval.py, evaluateImg). A prediction takes the most similar truth that is
-free and counts; of equal ones, the last in file order. Only if there is none, it takes an ignored truth in the same
-way. A crowd is ignored, and free however often it was taken.
+`greedy_pairs` matches as pycocotools 2.0.11 does (cocoeval.py, evaluateImg). A prediction takes the most similar truth
+that is free and counts; of equal ones, the last in file order. Only if there is none, it takes an ignored truth in the
+same way. A crowd is ignored, and free however often it was taken.
 
-All frames and categories are matched at once: each prediction asks for its best truth, each truth keeps the surest
-that has asked, and those that are turned away ask for their next best. Since all truths prefer the surer prediction,
-the outcome is that of choosing one after another, in any order of asking.
+`held_pairs` matches as Pascal VOC's kit does (VOCevaldet.m). A prediction wishes for the most similar truth of all.
+If a surer prediction has that, it gets none.
+
+All frames and categories are matched at once. In the first way, each prediction asks for its best truth, each truth
+keeps the surest that has asked, and those that are turned away ask for their next best. Since all truths prefer the
+surer prediction, the outcome is that of choosing one after another, in any order of asking.
 """
 
 from typing import NamedTuple
@@ -26,40 +29,41 @@ def preferred_order(pairs: Pairs, ignored: np.ndarray, *, first_truth: bool = Fa
     return np.lexsort((truth, -pairs.measure, ignored[pairs.truth], pairs.prediction))
 
 
-class Asked(NamedTuple):
-    """The truth that each prediction asks for, and the crowd in which it lies most, as pairs in rising order of
-    predictions; predictions without one are not among them.
+class Wishes(NamedTuple):
+    """What predictions wish for, as pairs in rising order of predictions, at most one each.
+
+    `truths` are pairs with the most similar truth that is no crowd, `crowds` with the crowd in which a prediction lies
+    most.
     """
 
     truths: Pairs
     crowds: Pairs
 
 
-def asked_pairs(pairs: Pairs, is_crowd: np.ndarray, *, first_truth: bool = False) -> Asked:
-    """The pairs of predictions that ask for one truth only: the most similar of all, whether or not it counts.
+def wishes_of(pairs: Pairs, is_crowd: np.ndarray, *, first_truth: bool = False) -> Wishes:
+    """What predictions wish for: the most similar truth of all, whether or not it counts or is taken.
 
     Of equally similar ones it is the last in file order, or the `first_truth`.
     """
     pairs = pairs.take(preferred_order(pairs, is_crowd, first_truth=first_truth))
     in_crowd = is_crowd[pairs.truth]
     truths, crowds = (pairs.take(np.flatnonzero(marked)) for marked in (~in_crowd, in_crowd))
-    return Asked(*(of.take(_firsts(of.prediction)) for of in (truths, crowds)))
+    return Wishes(*(of.take(_firsts(of.prediction)) for of in (truths, crowds)))
 
 
-def held_pairs(asked: Asked, ignored: np.ndarray) -> Pairs:
-    """The pairs of predictions that have what they ask for, in rising order of predictions.
+def held_pairs(wishes: Wishes, ignored: np.ndarray) -> Pairs:
+    """The pairs of predictions that get what they wish for, in rising order of predictions.
 
-    The surest prediction that asks for a truth has it, and all of those that ask for an ignored one. Predictions that
-    have none fall back on their crowd, which takes them all. This is how Pascal VOC matches (VOCevaldet.m), with crowds
-    as Open Images takes its groups.
+    A truth that counts goes to the surest prediction that wishes for it. An ignored truth goes to every prediction that
+    wishes for it. A prediction that gets no truth gets its crowd, if it has one, as Open Images takes its groups.
     """
-    truths = asked.truths
+    truths = wishes.truths
     surest = np.full(len(ignored), -1)
     surest[truths.truth[::-1]] = truths.prediction[::-1]
     held = truths.take(np.flatnonzero(ignored[truths.truth] | (surest[truths.truth] == truths.prediction)))
-    if not len(asked.crowds.truth):
+    if not len(wishes.crowds.truth):
         return held
-    fallen = asked.crowds.take(np.flatnonzero(~np.isin(asked.crowds.prediction, held.prediction)))
+    fallen = wishes.crowds.take(np.flatnonzero(~np.isin(wishes.crowds.prediction, held.prediction)))
     joined = join_pairs([held, fallen])
     return joined.take(np.argsort(joined.prediction, kind="stable"))
 
@@ -104,7 +108,8 @@ def greedy_pairs(pairs: Pairs, is_crowd: np.ndarray) -> np.ndarray:
         holder[wanted[kept]] = np.minimum(holder[wanted[kept]], before[kept])
         refused = asking[(holder[wanted] != asking) & ~is_crowd[wanted]]
         displaced = before[kept & (holder[wanted] != before) & ~is_crowd[wanted]]
-        turned_away = np.unique(np.concatenate([refused, displaced]))
+        turned_away = np.sort(np.concatenate([refused, displaced]))
+        turned_away = turned_away[_firsts(turned_away)]  # np.unique hashes, which takes longer
         asked[turned_away] += 1
         asking = turned_away[asked[turned_away] < ends[turned_away]]
     return asked[asked < ends]

@@ -365,7 +365,7 @@ class Accumulator:
         Raises
         ------
         InputError: the scores were not kept, there is no batch yet, a looser threshold is asked for than that from
-            which on pairs were kept, or the protocol needs what the batches lack.
+            which on pairs were kept, or the protocol needs what the batches lack, such as pairs of classes of classes.
         ValueError: as `average_precision` raises it.
 
         Examples

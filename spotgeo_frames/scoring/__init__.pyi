@@ -12,7 +12,7 @@ from .ap import protocol_entries as protocol_entries
 from .ap.detections import Detections as Detections
 from .ap.detections import similar_of_any_category as similar_of_any_category
 from .ap.evaluate import Matched as Matched
-from .ap.interpolation import CURVES as CURVES
+from .ap.further import further_among as further_among
 from .ap.numbers import AP_METRICS as AP_METRICS
 from .ap.numbers import DEFAULT as DEFAULT
 from .ap.numbers import Number as Number
@@ -20,11 +20,11 @@ from .ap.numbers import shown_position as shown_position
 from .ap.protocol_table import protocols as protocols
 from .ap.result import AveragePrecision as AveragePrecision
 from .ap.result import average_precision as average_precision
-from .ap.result import most_text as most_text
 from .ap.result import result_of as result_of
 from .ap.scopes import Scope as Scope
 from .ap.tables import match_tables as match_tables
 from .ap.tables import shares_row as shares_row
+from .ap.texts import most_text as most_text
 from .field_metrics import add_metrics as add_metrics
 from .flat_numbers import flat as flat
 from .match_sums import Groups as Groups

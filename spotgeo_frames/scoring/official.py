@@ -1,7 +1,7 @@
 """Which official numbers those of match tables, tracks and poses are, or what keeps them from being official.
 
 Everything is told from the notes of a table: the rule that it was made by, and what it left out. Average precision
-tells it from its protocol (`ap/official.py`).
+tells it from its protocol (`ap/attribution.py`).
 """
 
 from __future__ import annotations
@@ -27,18 +27,19 @@ def of_matches(notes: Mapping[Hashable, Any]) -> str:
     """The provenance of the numbers of a match table with these notes."""
     if "rule" not in notes:
         return LOST
-    kept = _left_out(notes)
+    left_out = _left_out(notes)
     if notes.get("rule") != "distance" or notes.get("unit") not in (None, "px"):
         chosen = ", in the order of their scores" if notes.get("assignment") == "score" else ""
-        matched = f"objects were matched one to one by {_rule(notes)}{chosen}{_told(kept)}"
+        matched = f"objects were matched one to one by {_rule(notes)}{chosen}{_with(left_out)}"
         return f"no official number: {matched}; {NO_LEADERBOARD}"
-    if notes.get("assignment") == "least" and not kept:
+    if notes.get("assignment") == "least" and not left_out:
         words = f"c = {notes['tau']:g} px, p = {notes['power']:g}"
         return f"gospa (alpha = 2) and ospa of each frame as Stone Soup computes them ({words}); {NO_LEADERBOARD}"
-    kept = [*([f'assignment="{notes["assignment"]}"'] if "assignment" in notes else []), *kept]
+    assignment = [f'assignment="{notes["assignment"]}"'] if "assignment" in notes else []
     changed = [f"{name}={notes[name]:g}" for name, value in SPOTGEO.items() if notes.get(name, value) != value]
-    if changed or kept:
-        return f"the spotGEO challenge's rule with {'; '.join([*changed, *kept])}: {NO_LEADERBOARD}"
+    deviations = [*changed, *assignment, *left_out]
+    if deviations:
+        return f"the spotGEO challenge's rule with {'; '.join(deviations)}: {NO_LEADERBOARD}"
     server = "f1 and kelvins_mse as the spotGEO challenge's server computes them"
     return f"{server}, mse as its metric document defines it (tau 10 px, epsilon 3 px)"
 
@@ -50,9 +51,9 @@ def of_tracks(notes: Mapping[Hashable, Any], *, classes_together: bool = False) 
     """
     if "rule" not in notes:
         return LOST
-    kept, slices = _left_out(notes), _slices(notes)
+    left_out, slices = _left_out(notes), _slices(notes)
     if notes.get("rule") not in ("iou", "masks"):
-        return f"trackeval's rule with objects similar by {_rule(notes)}{_told([*kept, *slices])}: {NO_LEADERBOARD}"
+        return f"trackeval's rule with objects similar by {_rule(notes)}{_with([*left_out, *slices])}: {NO_LEADERBOARD}"
     if classes_together:
         return f'trackeval\'s rule with all classes evaluated together (by="category" has each): {NO_LEADERBOARD}'
     told = [f"{notes[name]:,} {words}" for name, words in BY_KITS.items() if notes.get(name)]
@@ -63,9 +64,9 @@ def of_poses(notes: Mapping[Hashable, Any]) -> str:
     """The provenance of the numbers of poses whose tables have these notes."""
     if "rule" not in notes:
         return LOST
-    kept = [*_left_out(notes), *_slices(notes)]
-    if kept:
-        return f"the rules of the PoseTrack21 kit and of poseval with {_and(kept)}: {NO_LEADERBOARD}"
+    deviations = [*_left_out(notes), *_slices(notes)]
+    if deviations:
+        return f"the rules of the PoseTrack21 kit and of poseval with {_and(deviations)}: {NO_LEADERBOARD}"
     return "keypoint HOTA as the PoseTrack21 kit computes it, MOTA and AP as poseval computes them"
 
 
@@ -73,9 +74,9 @@ def of_reidentified(notes: Mapping[Hashable, Any]) -> str:
     """The provenance of the numbers of people across sequences whose tables have these notes."""
     if "rule" not in notes:
         return LOST
-    kept = _left_out(notes)
-    if kept:
-        return f"the rule of the PoseTrack21 kit for re-identification with {_and(kept)}: {NO_LEADERBOARD}"
+    left_out = _left_out(notes)
+    if left_out:
+        return f"the rule of the PoseTrack21 kit for re-identification with {_and(left_out)}: {NO_LEADERBOARD}"
     return "keypoint HOTA across sequences as the PoseTrack21 kit computes it for re-identification"
 
 
@@ -125,8 +126,8 @@ def near_no_truth_text(notes: Mapping[Hashable, Any]) -> str:
     )
 
 
-def _told(kept: list[str]) -> str:
-    return f", with {_and(kept)}" if kept else ""
+def _with(deviations: list[str]) -> str:
+    return f", with {_and(deviations)}" if deviations else ""
 
 
 def _and(texts: list[str]) -> str:

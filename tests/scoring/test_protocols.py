@@ -11,6 +11,10 @@ import spotgeo_frames as sf
 from helpers import plain_protocols
 from helpers.plain_protocols import by_category
 from helpers.problems import refused, warned
+from spotgeo_frames.scoring import protocol_entries
+from spotgeo_frames.scoring.ap.detections import sorted_detections
+from spotgeo_frames.scoring.ap.protocol_entries import AREAS, COUNTING, MATCHING, PROTOCOLS, Protocol
+from spotgeo_frames.scoring.ap.scopes import area_scope, matched_pairs
 
 SEEDS = range(6)
 
@@ -251,7 +255,7 @@ def test_protocols_are_those_of_average_precision() -> None:
     table = sf.protocols(known, found)
     for row in table.to_dict("records"):
         if row["protocol"] == "nuscenes":
-            assert "metres" in row["provenance"]
+            assert "on the ground (m)" in row["provenance"]
             assert np.isnan(row["AP"])
             continue
         result = sf.average_precision(known, found, protocol=row["protocol"])
@@ -369,3 +373,99 @@ def test_kitti_knows_crowds_as_its_own_regions() -> None:
     crowd = truth.assign(crowd=[True, *[False] * (len(truth) - 1)])
     assert sf.average_precision(crowd, found, protocol="kitti").provenance.startswith("KITTI's AP over 40")
     assert "with 1 crowd:" in sf.average_precision(crowd, found, protocol="voc2010").provenance
+
+
+def test_a_tenth_protocol_is_one_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All that is asked about a protocol is answered by its fields, whatever its name is."""
+    entries = (
+        Protocol("tenth", "the Tenth's {kind} AP, {exactly}", "the Tenth's rule", has_recall=True, max_detections=7),
+        Protocol("ignoring", "the other's AP", "the other's rule", knows_crowds=True, knows_ignored=True),
+        Protocol("twelve", "AP", "its rule", coco_numbers=True, areas=AREAS, max_detections=50, reads_areas=True),
+        Protocol("partly", "AP", "its rule", verified=True, needs_not_exhaustive=True),
+        Protocol("ground", "AP on the ground", "its rule", thresholds=(9.0,), by_distance=True, unit="km")._replace(
+            geometries=("points",)
+        ),
+    )
+    for entry in entries:
+        monkeypatch.setitem(protocol_entries.PROTOCOLS, entry.name, entry)  # type: ignore[arg-type]
+    truth, found = scenes(0)
+    plain = truth.drop(columns=["crowd", "ignore"])
+    provenance = {name: sf.average_precision(plain, found, protocol=name).provenance for name in ("tenth", "twelve")}
+    assert provenance["tenth"] == "the Tenth's bbox AP, bit for bit"
+    assert "with areas that are those of the truths' boxes" in provenance["twelve"]
+    texts = [sf.average_precision(truth, found, protocol=name).provenance for name in ("tenth", "ignoring")]
+    assert "that the column ignore marks; " in texts[0]
+    assert "crowds" in texts[0]
+    assert texts[1] == "the other's AP"
+    assert [*sf.average_precision(plain, found, protocol="tenth").matched.numbers] == ["AP", "AP50", "AP75", "AR7"]
+    numbers = [*sf.average_precision(plain, found, protocol="twelve").matched.numbers]
+    assert numbers == ["AP", "AP50", "AP75", "APs", "APm", "APl", "AR1", "AR10", "AR50", "ARs", "ARm", "ARl"]
+    with refused(("truth", "partly", "negative_categories"), ("truth", "partly", "not_exhaustive_categories")):
+        sf.average_precision(plain, found, protocol="partly")
+    points = [side.drop(columns=["w", "h"]) for side in (plain, found)]
+    on_ground = sf.average_precision(*points, protocol="ground")
+    assert ([*on_ground.matched.numbers], on_ground.provenance) == (["AP"], "AP on the ground")
+    assert sf.average_precision(*points, protocol="tenth", tau=2).summary["CPM"].notna().all()
+    table = sf.protocols(plain, found).set_index("protocol")
+    assert table.loc["tenth", "provenance"] == provenance["tenth"]
+    assert "at most 7 detections" in table.loc["tenth", "differs"]
+    assert table.loc["ground", "provenance"] == "its rule matches by distance on the ground (km)"
+    of_points = sf.protocols(*points, names=["nuscenes", "ground"], tau=3)
+    assert of_points["AP"].tolist()[1:] == on_ground.summary["AP"].tolist()
+
+
+def test_what_protocols_share_follows_from_the_fields_that_are_listed() -> None:
+    """Sorting and matching read no other field, so protocols that agree in these have the same matches."""
+    truth, found = scenes(0)
+    frames = pd.DataFrame({"sequence": 1, "frame": range(1, 13)}).assign(negative_categories=[["car"]] * 12)
+    known = sf.Annotations(truth, frames, None, pd.DataFrame({"category": ["car"], "parent": ["van"]}))
+    read: list[str] = []
+
+    class Noting:
+        """A protocol that notes which of its fields are read."""
+
+        def __init__(self, protocol: Protocol):
+            self.protocol = protocol
+
+        def __getattr__(self, name: str) -> Any:
+            read.append(name)
+            return getattr(self.protocol, name)
+
+    for protocol in PROTOCOLS.values():
+        if protocol.by_distance or protocol.needs_not_exhaustive:
+            continue
+        matched = sf.average_precision(known, found, protocol=protocol.name).matched
+        noting: Any = Noting(protocol)
+        read.clear()
+        detections = sorted_detections(matched.detections.aligned, matched.rule, noting)
+        assert {*read} <= {*COUNTING}
+        read.clear()
+        matched_pairs(detections, area_scope(detections, "all", noting), noting)
+        assert {*read} <= {*MATCHING}
+    assert {*COUNTING, *MATCHING} <= {*Protocol._fields}
+
+
+def test_what_a_protocol_does_otherwise_than_coco_is_told() -> None:
+    truth, found = scenes(0)
+    table = sf.protocols(truth.drop(columns=["crowd", "ignore"]), found)
+    differs = {name: text.split("; ") for name, text in zip(table["protocol"], table["differs"], strict=True)}
+    of_coco = differs.pop("coco")
+    assert of_coco[2:] == ["similarity 0.50 to 0.95", "at most 100 detections a frame and category"]
+    assert not any({*of_coco} & {*of_others} for of_others in differs.values())
+    assert differs["kitti"] == [
+        "highest precision at 40 recalls or beyond",
+        "similarity 0.70, 0.5 of Pedestrian, 0.5 of Person_sitting, 0.5 of Cyclist",
+        "all detections count",
+    ]
+    assert differs["nuscenes"][1:3] == ["distances below 4, 2, 1, 0.5 m", "at most 500 detections a frame"]
+
+
+def test_batches_do_not_keep_what_classes_of_classes_need() -> None:
+    truth, found = scenes(3)
+    truth, found = truth.drop(columns=["ignore", "crowd"]), found.assign(category="vehicle")
+    frames = pd.DataFrame({"sequence": 1, "frame": range(1, 13)}).assign(negative_categories=[[]] * 12)
+    parents = pd.DataFrame({"category": ["car"], "parent": ["vehicle"]})
+    batches = sf.Accumulator(similarity="iou", threshold=0.5, keep="scores")
+    batches.update(sf.Annotations(truth, frames, None, parents), found)
+    with refused(("Accumulator", "protocol open_images", "average_precision()")):
+        batches.precision("open_images")

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ...matching import Pairs
-from ...scoring import CURVES, AveragePrecision, Matched, Scope, curves
+from ...scoring import AveragePrecision, Matched, Scope, curves, protocol_entries
 from ...support import pandas_tables
 from .detection_errors import KINDS, LOST, DetectionErrors, errors_at, kinds_of, nearest_truths
 
@@ -102,14 +102,15 @@ def _ap(matched: Matched, left: Left, as_tide: bool = False) -> float:
     had_truths = np.bincount(detections.truth_category[counts], minlength=len(detections.categories)) > 0
     if not had_truths.any():
         return np.nan
-    taken = {name: getattr(detections, name)[left.detections] for name in ("row", "frame", "score", "rank")}
+    taken = {name: getattr(detections, name)[left.detections] for name in ("row", "frame", "score")}
     true = np.flatnonzero(left.finds >= 0)
-    curve, asked = CURVES["101 points"], curves.asked_by({"AP": matched.numbers["AP"]}, matched.protocol)
     averages = curves.averages_of(
-        detections._replace(category=left.category, **taken),
+        detections._replace(category=left.category, rank=None, **taken),
         Scope(left.counts, np.ones(len(left.finds), bool)),
         [Pairs(true, left.finds[true], np.ones(len(true)))],
-        curves.Asked(frozenset({"precision"}), curve._replace(recalls=TIDE_RECALLS), []) if as_tide else asked,
+        {"AP": matched.numbers["AP"]},
+        protocol_entries.PROTOCOLS["coco"] if as_tide else matched.protocol,
+        recalls=TIDE_RECALLS if as_tide else None,
     )
     precision = np.where(averages.n_truth > 0, averages.values["precision"][0].mean(axis=0), 0.0)
     is_taken = (averages.n_truth + averages.n_predicted > 0) & (had_truths | as_tide)

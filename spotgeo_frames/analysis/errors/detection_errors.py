@@ -10,8 +10,9 @@ somewhat similar from 0.1 on, whether or not another detection has found it.
     confused_and_mislocated   a truth of another category is more than somewhat similar
     background                none of these
 
-A mislocated or confused detection means one truth: the most similar of those by which it has its kind. A missed truth
-that is meant has the kind of the detection with the highest score that means it. All other missed truths are `lost`.
+One truth explains a mislocated or confused detection, which is said to mean it: the most similar one that the kind is
+about. A missed truth that is meant has the kind of the detection with the highest score that means it. All other missed
+truths are `lost`.
 """
 
 from typing import NamedTuple

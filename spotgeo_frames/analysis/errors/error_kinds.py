@@ -73,9 +73,10 @@ class ErrorKinds(NamedTuple):
     """The kinds of the N rows of a match table.
 
     `kind` (N,) is a position in KINDS, or -1 for rows that are no errors. For each row of a mislocated pair, `partner`
-    (N,) is the other row of the pair; for all others it is -1. `other` (N,) is the row of the other side by which a row
-    has its kind: its partner, or the nearest row that it is confused with, or that another row has; -1 for none.
-    `measure` (N,) is that of the pair with it, null for none.
+    (N,) is the other row of the pair; for all others it is -1. `other` (N,) is the row of the object that explains an
+    error: for a false alarm the truth that it is near, for a miss the prediction. It is the partner, or else the
+    nearest one that the kind is about: one of another category, or one that is matched already; -1 for none. `measure`
+    (N,) is how far or how similar that is, null for none.
     """
 
     kind: np.ndarray
@@ -122,8 +123,8 @@ def diagnose(
     Returns
     -------
     DataFrame of the same kind, the match table with four more columns. `kind` is categorical, null for true positives
-    and empty frames. `pair_object` and `pair_category` name the object of the other side by which a row has its kind:
-    of a false alarm the truth, of a miss the prediction; null where there is none, as for `lost` and `background`.
+    and empty frames. `pair_object` and `pair_category` name the object that explains an error: for a false alarm the
+    truth that it is near, for a miss the prediction; null where there is none, as for `lost` and `background`.
     `pair_distance` (in the unit of `distance`), or `pair_similarity` after matching by similarity, is how far or how
     similar that is; of tables of `pose` it is `pair_head_sizes`, a distance in head sizes of the truth. A pair is near
     if its distance is at most tau or 0.5 head sizes, or its similarity at least the threshold. The kinds of misses are

@@ -1,4 +1,4 @@
-"""Names the object of the other side by which a row of a diagnosed table has its kind."""
+"""Names the object that explains each error: for a false alarm the truth that it is near, for a miss the prediction."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ...tables import checks, schema
 def with_named_pairs(table: pd.DataFrame, other: np.ndarray) -> pd.DataFrame:
     """A match table with `pair_object`, and `pair_category` where there are categories.
 
-    `other` (N,) is the row of the other side: of a false alarm that of a truth, of a miss that of a prediction; -1 for
-    none.
+    `other` (N,) is the row of the object that explains each error: the truth that a false alarm is near, or the
+    prediction that is near a miss; -1 for none.
     """
     is_alarm = table["outcome"].array.codes == schema.FP
     columns = {}
@@ -25,7 +25,7 @@ def with_named_pairs(table: pd.DataFrame, other: np.ndarray) -> pd.DataFrame:
 
 
 def _taken(of_truth: pd.Series, of_predictions: pd.Series, other: np.ndarray, is_alarm: np.ndarray) -> pd.Series:
-    """The value of the other row of each row: the truth's of false alarms, the prediction's of all others."""
+    """The value of the object that explains each row: the truth's for a false alarm, the prediction's for a miss."""
     sides = [checks.decoded(side).reset_index(drop=True) for side in (of_truth, of_predictions)]
     if sides[0].dtype != sides[1].dtype:
         sides = [side.astype(pandas_tables.TEXT) for side in sides]

@@ -11,7 +11,7 @@ import pandas as pd
 
 from ...geometries import centres, offsets, with_places
 from ...matching import Rule, noted_rule
-from ...scoring import registry, row_counts
+from ...scoring import protocol_entries, registry, row_counts
 from ...support import InputError, bins_as_text, label, pandas_tables
 from ...tables import Table, arrow, check_coordinates, checks, messages, schema
 from .wording import unit_of_distances
@@ -224,9 +224,9 @@ def precision_to_draw(curve: Table, who: Who) -> pd.DataFrame:
 
 def averages_points(notes: Mapping[Hashable, Any]) -> bool:
     """Whether average precision is the mean over the recall points of a curve with these notes, by its protocol."""
-    changed = notes.get("fields", {})
-    points = ("coco", "lvis", "voc2007", "kitti")
-    return notes.get("protocol", "coco") in points and not {"interpolation", "min_recall", "min_precision"} & {*changed}
+    entry = protocol_entries.PROTOCOLS[notes.get("protocol", "coco")]
+    changed = {"interpolation", "min_recall", "min_precision"} & {*notes.get("fields", {})}
+    return entry.averages_points and not changed
 
 
 def mean_lines(rows: pd.DataFrame) -> dict[str, pd.Series]:

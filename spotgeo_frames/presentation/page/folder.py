@@ -166,11 +166,14 @@ COLUMNS = {
         "confused, mislocated, confused_and_mislocated, background (no truth is near). In `error_costs` also all, and "
         "of tracks switch and gap. In `precision_costs` the kinds of TIDE, with all_misses, all_false_alarms and all"
     ),
-    "pair_object": "the object of the other side by which an error has its kind; null where there is none",
+    "pair_object": (
+        "the object that explains an error: the truth that a false alarm is near, or the prediction that is near a "
+        "miss; null where there is none"
+    ),
     "pair_category": "the category of that object",
-    "pair_distance": "{px}, between an error and the object of the other side by which it has its kind",
-    "pair_head_sizes": "in head sizes of the truth, between an error and the joint by which it has its kind",
-    "pair_similarity": "0 to 1, of an error and the object of the other side by which it has its kind",
+    "pair_distance": "{px}, between an error and the object that explains it",
+    "pair_head_sizes": "in head sizes of the truth, between an error and the joint that explains it",
+    "pair_similarity": "0 to 1, of an error and the object that explains it",
     "predicted_file_order": "the position of the prediction in its frame, in the order of the file",
     "event": "what happened to a track: match, switch (to another predicted track), miss or false positive",
     "fragmentation": "whether a truth is matched again after a gap",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...matching import Aligned
+from ...matching import Aligned, alignment
+from ...support import InputError
 from ...tables import array_of, checks
 
 
@@ -56,3 +58,49 @@ def attribute_of(aligned: Aligned, names: Any, column: str) -> np.ndarray | None
         return None
     listed = pd.Series(array_of(table[column]), pd.Index(checks.decoded(pd.Series(table["category"]))))
     return listed.reindex(pd.Index(names)).to_numpy(object)
+
+
+def with_parents(aligned: Aligned) -> Aligned:
+    """The same sides, where each truth also stands in every category that its own is a kind of, once each.
+
+    These are the parents in the truth's table of categories, and theirs. Raises InputError where a category is its own
+    ancestor. Without a column `parent` nothing changes.
+    """
+    import pandas as pd
+
+    table, truth = aligned.categories, aligned.truth
+    if table is None or "parent" not in table or "category" not in truth.table:
+        return aligned
+    parents = dict(zip(checks.decoded(pd.Series(table["category"])), array_of(table["parent"]), strict=True))
+    category = checks.decoded(pd.Series(truth.table["category"]))
+    above = {name: _ancestors(name, parents) for name in category.dropna().unique()}
+    if not any(above.values()):
+        return aligned
+    several = [[name, *above.get(name, ())] for name in category]
+    row = np.repeat(np.arange(len(several)), [len(one) for one in several])
+    names = pd.Series([name for one in several for name in one], dtype=category.dtype)
+    return alignment.with_truths(aligned, row, names.array)
+
+
+def _ancestors(name: Any, parents: Mapping[Any, Any]) -> list[Any]:
+    """The categories that one is a kind of, the nearest first."""
+    found: dict[Any, None] = {}
+    waiting = [*_parents_of(name, parents)]
+    while waiting:
+        one = waiting.pop(0)
+        if one == name:
+            raise InputError(f"truth categories: column parent: {name!r} is its own ancestor")
+        if one not in found:
+            found[one] = None
+            waiting += _parents_of(one, parents)
+    return [*found]
+
+
+def _parents_of(name: Any, parents: Mapping[Any, Any]) -> Sequence[Any]:
+    """The parents of a category: one, or a list of several."""
+    import pandas as pd
+
+    given = parents.get(name)
+    if isinstance(given, list | tuple | np.ndarray):
+        return [*given]
+    return () if pd.isna(given) else (given,)

@@ -13,38 +13,15 @@ import numpy as np
 
 from ...matching import Pairs
 from ...support import arrays
-from . import further
 from .detections import Detections
+from .further import FURTHER, Known
 from .interpolation import CURVES, Curve, TruePositives, cells_of, points_of
-from .numbers import FORMULAS, RATES, Number, Numbers, limits_of
+from .numbers import RATES, Number, Numbers, limits_of
 from .protocol_entries import Protocol
 from .scopes import Scope
 
 # Up to so many categories, means are added up in pycocotools' order, which takes all precisions at once (8 kB each).
 MOST_TOGETHER = 1 << 12
-
-
-class Asked(NamedTuple):
-    """What averages are computed: the kinds of numbers, the curve of precision, and the limits of recall, rising.
-
-    `also` are further numbers, at the first threshold of the protocol.
-    """
-
-    kinds: frozenset[str]
-    curve: Curve
-    limits: Sequence[int | None]
-    min_recall: float = 0.0
-    min_precision: float = 0.0
-    also: Sequence[Number] = ()
-    protocol: Protocol | None = None
-
-
-def asked_by(numbers: Numbers, protocol: Protocol) -> Asked:
-    """What some numbers of a protocol are computed from."""
-    kinds = frozenset(number.of for number in numbers.values())
-    curve = CURVES[protocol.interpolation]
-    also = [number for number in numbers.values() if number.of in FORMULAS]
-    return Asked(kinds, curve, limits_of(numbers), protocol.min_recall, protocol.min_precision, also, protocol)
 
 
 class Averages(NamedTuple):
@@ -68,12 +45,12 @@ class Averages(NamedTuple):
 
     def cells(self, number: Number) -> np.ndarray:
         """What a number is the mean of, (T, X, K)."""
-        if number.of in FORMULAS:
-            return self.values[f"{number.of} {number.rate}"]
+        if number.of in FURTHER:
+            return self.values[f"{number.of} {number.point}"]
         of = self.values[number.of]
         if number.of == "recall":
             return of[:, [self.limits.index(number.limit)]]
-        return of if number.rate is None else of[:, [RATES.index(number.rate)]]
+        return of if number.point is None else of[:, [RATES.index(number.point)]]
 
 
 class Curves(NamedTuple):
@@ -124,68 +101,74 @@ def averages_of(
     detections: Detections,
     scope: Scope,
     matched: Sequence[Pairs],
-    asked: Asked,
+    numbers: Numbers,
+    protocol: Protocol,
     weights: np.ndarray | None = None,
+    *,
+    recalls: np.ndarray | None = None,
 ) -> Averages:
-    """What numbers are means of within a scope, from the pairs that are matched there at each threshold.
+    """What numbers of a protocol are means of within a scope, from the pairs that are matched there at each threshold.
 
-    `weights` (frames,) say how often each frame counts, as integers of type float64; by default once.
+    `weights` (frames,) say how often each frame counts, as integers of type float64; by default once. `recalls` are
+    recall points in place of the protocol's.
     """
     counted = _counted(detections, scope, weights)
+    curve = CURVES[protocol.interpolation]
+    curve = curve if recalls is None else curve._replace(recalls=recalls)
     of_thresholds = [
-        _values(detections, true_positives(detections, scope, pairs, counted), counted, asked) for pairs in matched
+        _values(detections, true_positives(detections, scope, pairs, counted), counted, numbers, protocol, curve)
+        for pairs in matched
     ]
     values = {kind: np.stack([of[kind] for of in of_thresholds]) for kind in of_thresholds[0]}
     for of in values.values():
         of[..., counted.n_truth == 0] = np.nan
-    return Averages(values, asked.limits, counted.n_truth, counted.n_predicted)
+    return Averages(values, limits_of(numbers), counted.n_truth, counted.n_predicted)
 
 
-def _values(detections: Detections, true: TruePositives, counted: _Counted, asked: Asked) -> dict[str, np.ndarray]:
-    """The numbers of each kind at one threshold, (X, K)."""
-    answer = {}
-    if "precision" in asked.kinds:
-        cells = cells_of(true, asked.curve, asked.min_recall, asked.min_precision)
+def _values(
+    detections: Detections, true: TruePositives, counted: _Counted, numbers: Numbers, protocol: Protocol, curve: Curve
+) -> dict[str, np.ndarray]:
+    """What numbers of each kind are means of at one threshold, (X, K)."""
+    kinds, answer = {number.of for number in numbers.values()}, {}
+    if "precision" in kinds:
+        cells = cells_of(true, curve, protocol.min_recall, protocol.min_precision)
         answer["precision"] = (cells if len(cells) <= MOST_TOGETHER else cells.mean(axis=1, keepdims=True)).T
-    if "recall" in asked.kinds:
-        answer["recall"] = _recalls(true, detections.rank, asked.limits).T
-    if "sensitivity" in asked.kinds:
+    if "recall" in kinds:
+        answer["recall"] = _recalls(true, detections.rank, limits_of(numbers)).T
+    if "sensitivity" in kinds:
         answer["sensitivity"] = _sensitivities(true, counted.n_frames)
-    for number in asked.also:
-        answer[f"{number.of} {number.rate}"] = _also(detections, true, number, asked.protocol)[None]
+    for number in numbers.values():
+        if number.of in FURTHER:
+            known = _known(detections, protocol, number.point)
+            answer[f"{number.of} {number.point}"] = FURTHER[number.of].compute(true, known)[None]
     return answer
 
 
-def _also(detections: Detections, true: TruePositives, number: Number, protocol: Protocol | None) -> np.ndarray:
-    """A further number of each category, (K,)."""
-    if number.of == "best_f1":
-        return further.best_f1(true)
-    if number.of == "best_f1_score":
-        return further.best_f1_score(true, detections.score)
-    if number.rate is not None:
-        at = {"precision_at_recall": further.precision_at_recall, "recall_at_precision": further.recall_at_precision}
-        return at[number.of](true, number.rate)
-    assert protocol is not None  # whoever asks for further numbers has one
+def _known(detections: Detections, protocol: Protocol, share: float | None) -> Known:
+    """What further numbers follow from, besides the true positives."""
     own, others = protocol.by_category, protocol.thresholds[0]
     limit = np.array([own.get(name, others) for name in detections.categories], np.float64)
-    return further.optimal_lrp(true, limit, by_distance=protocol.by_distance)
+    return Known(detections.score, limit, protocol.by_distance, np.nan if share is None else share)
 
 
-def curves_of(detections: Detections, scope: Scope, matched: Sequence[Pairs], asked: Asked) -> Curves:
+def curves_of(
+    detections: Detections, scope: Scope, matched: Sequence[Pairs], numbers: Numbers, protocol: Protocol
+) -> Curves:
     """Precision over recall within a scope, from the pairs that are matched there at each threshold."""
     counted = _counted(detections, scope, None)
-    shape = len(matched), len(counted.n_truth), len(asked.curve.recalls)
+    curve, limits = CURVES[protocol.interpolation], limits_of(numbers)
+    shape = len(matched), len(counted.n_truth), len(curve.recalls)
     precision, score = np.zeros(shape), np.full(shape, np.nan)
-    recall = np.zeros((*shape[:2], len(asked.limits)))
+    recall = np.zeros((*shape[:2], len(limits)))
     for t, pairs in enumerate(matched):
         true = true_positives(detections, scope, pairs, counted)
-        for part, points in points_of(true, asked.curve):
+        for part, points in points_of(true, curve):
             reached = points.at >= 0
             precision[t, part] = points.precision
             score[t, part][reached] = detections.score[points.at[reached]]
-        recall[t] = _recalls(true, detections.rank, asked.limits)
+        recall[t] = _recalls(true, detections.rank, limits)
     has_detections = counted.n_predicted > 0
-    if asked.curve.recalls[0] == 0:
+    if curve.recalls[0] == 0:
         # The first detection, right or wrong, reaches the recall 0.
         first = np.searchsorted(counted.claimed, counted.claimed[counted.starts[:-1]], side="right") - 1
         score[:, has_detections, 0] = detections.score[first[has_detections]]
@@ -194,17 +177,21 @@ def curves_of(detections: Detections, scope: Scope, matched: Sequence[Pairs], as
     return Curves(precision, score, recall)
 
 
-def _recalls(true: TruePositives, rank: np.ndarray, limits: Sequence[int | None]) -> np.ndarray:
+def _recalls(true: TruePositives, rank: np.ndarray | None, limits: Sequence[int | None]) -> np.ndarray:
     """The recall that each limit reaches, (K, M); null without truths."""
-    there = rank[true.detection]
-    weights = [true.weight if limit is None else true.weight * (there < limit) for limit in limits]
-    found = [arrays.added_at(true.category, weight, len(true.n_truth)) for weight in weights]
+    found = []
+    for limit in limits:
+        weight = true.weight
+        if limit is not None:
+            assert rank is not None  # a protocol whose numbers have limits has one itself
+            weight = weight * (rank[true.detection] < limit)
+        found.append(arrays.added_at(true.category, weight, len(true.n_truth)))
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(true.n_truth > 0, np.array(found) / true.n_truth, np.nan).T
 
 
 def _sensitivities(true: TruePositives, n_frames: float) -> np.ndarray:
-    """The share of truths found with at most so many false alarms a frame as each of the rates, (F, K)."""
+    """The share of truths that are found with at most as many false alarms a frame as each rate says, (F, K)."""
     found = [
         arrays.added_at(true.category, true.weight * (true.fp <= rate * n_frames), len(true.n_truth)) for rate in RATES
     ]
@@ -230,7 +217,7 @@ def _before(weights: np.ndarray) -> np.ndarray:
 
 
 def is_right(detections: Detections, scope: Scope, pairs: Pairs) -> np.ndarray:
-    """Marks the matched pairs whose detection is right: their truth counts, and of a group they are the surest."""
+    """Marks the matched pairs whose detection is right: the truth counts, and no surer one has found its group."""
     counts = scope.counts[pairs.truth]
     of_groups = np.flatnonzero(counts & detections.is_crowd[pairs.truth])
     if len(of_groups):

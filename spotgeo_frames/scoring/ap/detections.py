@@ -1,4 +1,4 @@
-"""The detections, sorted by score, and the truths that each of them is similar to."""
+"""The detections that count, sorted by score, and the pairs of detections and truths that are similar."""
 
 from __future__ import annotations
 
@@ -7,54 +7,63 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...geometries import Rows, geometry_of
-from ...matching import Aligned, Pairs, Rule, alignment, crowds, join_pairs
+from ...matching import Aligned, Pairs, Rule, alignment, crowds
 from ...support import InputError, arrays
 from ...tables import Columns, as_numbers, checks, dataframe_of, provenance, schema
 from . import verified
-from .categories import Named, categories_of
+from .categories import Named, categories_of, with_parents
 from .protocol_entries import Protocol
 
 
-class Beyond(NamedTuple):
-    """How many detections are beyond the most of a frame and category, and in how many frames."""
+class LeftOut(NamedTuple):
+    """How many detections do not count.
 
-    n_detections: int = 0
-    n_frames: int = 0
+    `beyond` of them, in `beyond_frames` frames, come after the most that count of a frame and category, or of a frame;
+    `unverified` more are of categories that nobody has looked for in their frame.
+    """
+
+    beyond: int = 0
+    beyond_frames: int = 0
+    unverified: int = 0
 
 
 class Detections(NamedTuple):
-    """Detections in the order in which they are counted: by category, the highest score first, then in file order.
+    """The D detections that count, and the G truths, of K categories.
+
+    Detections stand in the order in which they are counted: by category, and in each from the highest score down. Equal
+    scores are in file order, or the other way round, as the protocol says. Truths stand in the order of their side.
 
     Attributes
     ----------
     aligned
-        The two sides, with the predictions that count: the highest scores of each frame and category.
+        The two sides; that of the predictions has only those that count.
     row
-        The row of each of the D detections in the side of predictions, (D,).
+        The row of each detection in the side of predictions, (D,).
     frame
         The position of each detection's frame, (D,).
     category, truth_category
-        The category of each detection (D,) and of each of the G truths (G,), as a position in `categories`.
+        The category of each detection (D,) and of each truth (G,), as a position in `categories`.
     categories
-        The names of the K categories; a single null if there are none.
+        The names of the categories, (K,); a single null if there are none.
     score
         The score of each detection, (D,).
     rank
-        The position of each detection among those of its frame and category, or of its frame, (D,).
+        How many detections of its frame and category come before each, (D,), or of its frame where the protocol limits
+        these; None where the protocol limits neither.
     area, truth_area
         The areas of detections (D,) and of truths (G,), px²; null where they are not known.
-    is_crowd, is_ignored
-        Marks the truths that are crowds, and those that never count: crowds, those that the column `ignore` marks, and
-        poses without a labelled joint, (G,).
+    is_crowd
+        Marks the truths that are crowds, (G,).
+    is_ignored
+        Marks the truths that never count, (G,): those that the column `ignore` marks, poses without a labelled joint,
+        and crowds, unless the protocol counts them as groups.
     is_excused
-        Marks the detections that are not wrong without a match, since not all truths of their category are labelled in
-        their frame, (D,).
+        Marks the detections that are no false alarms without a match, (D,), because their category is labelled in part
+        only in their frame; None where the protocol excuses none.
     pairs
-        The detections, as positions in this order, and the truths that are similar enough for the lowest threshold.
-    beyond
-        The detections that do not count, since there are more of their frame and category, or of their frame.
-    n_unverified
-        How many detections do not count, since nobody has looked for their category in their frame.
+        The pairs that are similar enough for the loosest threshold, with detections as positions in this order.
+    left_out
+        How many predictions do not count.
     """
 
     aligned: Aligned
@@ -64,15 +73,14 @@ class Detections(NamedTuple):
     truth_category: np.ndarray
     categories: Any
     score: np.ndarray
-    rank: np.ndarray
+    rank: np.ndarray | None
     area: np.ndarray
     truth_area: np.ndarray
     is_crowd: np.ndarray
     is_ignored: np.ndarray
-    is_excused: np.ndarray
+    is_excused: np.ndarray | None
     pairs: Pairs
-    beyond: Beyond
-    n_unverified: int = 0
+    left_out: LeftOut
 
     @property
     def starts(self) -> np.ndarray:
@@ -90,20 +98,21 @@ class Detections(NamedTuple):
         return self.aligned.truth.category is not None and self.aligned.predictions.category is not None
 
 
-class Kept(NamedTuple):
-    """What is known of detections that were sorted before: the similar rows, and what does not count."""
-
-    pairs: Pairs
-    beyond: Beyond
-    n_unverified: int
-
-
 class Ready(NamedTuple):
-    """What of two aligned sides is the same for many protocols.
+    """What many protocols share of two aligned sides, so that it is computed once.
 
-    `named` are their categories, `by_score` (P,) the predictions from the highest score down, of equal scores in file
-    order, `areas` those of truths (G,) and of predictions (P,), px², null where they are not known, and `pairs` the
-    similar rows, and `never_found` marks the truths that no prediction can find, each None where that is not known.
+    Attributes
+    ----------
+    named
+        The categories of both sides.
+    by_score
+        The predictions from the highest score down, of equal scores in file order, (P,).
+    areas
+        Those of truths (G,) and of predictions (P,), px²; null where they are not known.
+    pairs
+        The similar rows; None where nobody has looked for them yet.
+    never_found
+        Marks the truths that no prediction can find, (G,); None where the truth has still to tell.
     """
 
     named: Named
@@ -122,81 +131,115 @@ def ready_sides(
     return Ready(categories_of(aligned), np.argsort(-as_numbers(predictions["score"]), kind="stable"), areas, pairs)
 
 
-def sorted_detections(
-    aligned: Aligned, rule: Rule, protocol: Protocol, kept: Kept | None = None, ready: Ready | None = None
-) -> Detections:
-    """Sorts the predictions of aligned sides; those with the highest scores of each frame (and category) count.
+def sorted_detections(aligned: Aligned, rule: Rule, protocol: Protocol, ready: Ready | None = None) -> Detections:
+    """Sorts the predictions of aligned sides that count by a protocol; `ready` is what was made ready of the sides.
 
-    `kept` is what is known already; the predictions are then those that count. `ready` is what was made ready before.
-    Raises InputError if areas or flags of crowds are null or of the wrong type, or if the protocol needs columns that
-    the truth does not have.
+    Raises InputError if areas or flags of crowds are null or of the wrong type.
     """
-    if protocol.parents and kept is None:
-        expanded = verified.with_parents(aligned)
-        aligned, ready = expanded, ready if expanded is aligned else None
-    ready = ready_sides(aligned) if ready is None else ready
+    expanded = with_parents(aligned) if protocol.parents else aligned
+    ready = ready if ready is not None and expanded is aligned else ready_sides(expanded)
+    place = _place(expanded, ready, protocol)
+    counts, left_out = _counting(expanded, ready.named, place, protocol)
+    if not counts.all():
+        expanded, ready, place = _only(expanded, ready, place, counts)
+    return _detections(expanded, rule, protocol, ready, place, left_out)
+
+
+def sorted_again(aligned: Aligned, rule: Rule, protocol: Protocol, pairs: Pairs, left_out: LeftOut) -> Detections:
+    """Sorts predictions that were sorted before, and all count; the pairs of similar rows are known."""
+    ready = ready_sides(aligned, pairs)
+    return _detections(aligned, rule, protocol, ready, _place(aligned, ready, protocol), left_out)
+
+
+class _Place(NamedTuple):
+    """The order of the predictions by category and falling score, and, in that order, the rank of each in its frame.
+
+    Both are (P,); the rank is None where a protocol has no limits.
+    """
+
+    order: np.ndarray
+    rank: np.ndarray | None
+
+
+def _place(aligned: Aligned, ready: Ready, protocol: Protocol) -> _Place:
+    """Where the predictions of aligned sides stand."""
+    by_score, category, frame = ready.by_score, ready.named.of_predictions, aligned.predictions.frame
     if protocol.last_first:
         score = as_numbers(aligned.predictions.table["score"])
-        ready = ready._replace(by_score=np.lexsort((-np.arange(len(score)), -score)))
-    order, rank = _order(aligned, ready, protocol)
-    if kept is None:
-        counting, kept = _counting(aligned, ready.named, order, rank, protocol)
-        if not counting.all():
-            aligned, ready = _left(aligned, ready, counting)
-            order, rank = _order(aligned, ready, protocol)
-    else:
-        ready = ready._replace(pairs=kept.pairs)
-    named, pairs = ready.named, ready.pairs
-    truth, predictions = aligned.truth.table, aligned.predictions
-    is_crowd, ignored = (np.zeros(len(truth), bool) if of is None else of for of in crowds.marks(truth))
-    never_found, is_never_found = rule.geometry.never_found, ready.never_found
-    if never_found is not None:
-        ignored = ignored | (never_found(truth) if is_never_found is None else is_never_found)
-    is_excused = verified.is_not_exhaustive(aligned, named) if protocol.verified else np.zeros(len(order), bool)
-    pairs = rule.pairs_of_precision(aligned, is_crowd, protocol.loosest) if pairs is None else pairs
+        by_score = np.lexsort((-np.arange(len(score)), -score))
+    order = by_score[arrays.stable_order(category[by_score], len(ready.named.names))]
+    if protocol.max_detections is None:
+        return _Place(order, None)
+    if protocol.max_detections_of == "frame":
+        rank = np.empty(len(order), np.int64)
+        rank[by_score] = arrays.ranks(frame[by_score])
+        return _Place(order, rank[order])
+    return _Place(order, arrays.ranks(category[order] * len(aligned.frames) + frame[order]))
+
+
+def _counting(aligned: Aligned, named: Named, place: _Place, protocol: Protocol) -> tuple[np.ndarray, LeftOut]:
+    """Marks the predictions that count, (P,), and says how many do not."""
+    within = np.ones(len(place.order), bool)
+    if place.rank is not None:
+        within[place.order] = place.rank < protocol.max_detections
+    crowded = np.bincount(aligned.predictions.frame[~within])
+    counts = within & verified.is_verified(aligned, named) if protocol.verified else within
+    unverified = np.count_nonzero(within) - np.count_nonzero(counts)
+    return counts, LeftOut(int(crowded.sum()), int(np.count_nonzero(crowded)), int(unverified))
+
+
+def _only(aligned: Aligned, ready: Ready, place: _Place, counts: np.ndarray) -> tuple[Aligned, Ready, _Place]:
+    """The sides with only the predictions that count, what was ready of them, and where they stand."""
+    row, pairs = np.cumsum(counts) - 1, ready.pairs
+    if pairs is not None:
+        pairs = pairs.take(np.flatnonzero(counts[pairs.prediction]))
+        pairs = pairs._replace(prediction=row[pairs.prediction])
+    named = ready.named._replace(of_predictions=ready.named.of_predictions[counts])
+    left = ready._replace(named=named, areas=(ready.areas[0], ready.areas[1][counts]), pairs=pairs)
+    stays = counts[place.order]
+    rank = None if place.rank is None else place.rank[stays]
+    every_truth = np.ones(len(aligned.truth.frame), bool)
+    return alignment.select_rows(aligned, every_truth, counts), left, _Place(row[place.order[stays]], rank)
+
+
+def _detections(
+    aligned: Aligned, rule: Rule, protocol: Protocol, ready: Ready, place: _Place, left_out: LeftOut
+) -> Detections:
+    """The detections of sides whose predictions all count."""
+    order, named, predictions = place.order, ready.named, aligned.predictions
+    is_crowd, is_ignored = _marks(aligned.truth.table, rule, ready)
+    pairs = rule.pairs_of_precision(aligned, is_crowd, loosest_of(rule)) if ready.pairs is None else ready.pairs
     return Detections(
-        aligned,
-        order,
-        predictions.frame[order],
-        named.of_predictions[order],
-        named.of_truth,
-        named.names,
-        as_numbers(predictions.table["score"])[order],
-        rank,
-        ready.areas[1][order],
-        ready.areas[0],
-        is_crowd,
-        ignored if protocol.groups else is_crowd | ignored,
-        is_excused[order],
-        _in_order(pairs, order),
-        kept.beyond,
-        kept.n_unverified,
+        aligned=aligned,
+        row=order,
+        frame=predictions.frame[order],
+        category=named.of_predictions[order],
+        truth_category=named.of_truth,
+        categories=named.names,
+        score=as_numbers(predictions.table["score"])[order],
+        rank=place.rank,
+        area=ready.areas[1][order],
+        truth_area=ready.areas[0],
+        is_crowd=is_crowd,
+        is_ignored=is_ignored if protocol.groups else is_crowd | is_ignored,
+        is_excused=verified.is_not_exhaustive(aligned, named)[order] if protocol.verified else None,
+        pairs=_in_order(pairs, order),
+        left_out=left_out,
     )
 
 
-def _counting(
-    aligned: Aligned, named: Named, order: np.ndarray, rank: np.ndarray, protocol: Protocol
-) -> tuple[np.ndarray, Kept]:
-    """Marks the predictions that count, and says how many do not: beyond the most, or of unverified categories."""
-    is_beyond = np.zeros(len(order), bool)
-    if protocol.max_detections is not None:
-        is_beyond[order] = rank >= protocol.max_detections
-    crowded = np.bincount(aligned.predictions.frame[is_beyond])
-    beyond = Beyond(int(crowded.sum()), int(np.count_nonzero(crowded)))
-    is_known = verified.is_verified(aligned, named) if protocol.verified else np.ones(len(order), bool)
-    return ~is_beyond & is_known, Kept(join_pairs([]), beyond, int((~is_beyond & ~is_known).sum()))
+def loosest_of(rule: Rule) -> float:
+    """The largest distance, or the least similarity, of the pairs that a rule finds."""
+    return float((rule.tau if rule.by_distance else rule.threshold) or 0.0)
 
 
-def _left(aligned: Aligned, ready: Ready, counting: np.ndarray) -> tuple[Aligned, Ready]:
-    """The sides with only the predictions that count, and what was ready of them."""
-    place, (named, by_score, areas, pairs, _) = np.cumsum(counting) - 1, ready
-    if pairs is not None:
-        pairs = pairs.take(np.flatnonzero(counting[pairs.prediction]))
-        pairs = pairs._replace(prediction=place[pairs.prediction])
-    named = named._replace(of_predictions=named.of_predictions[counting])
-    left = alignment.select_rows(aligned, np.ones(len(aligned.truth.frame), bool), counting)
-    by_score = place[by_score[counting[by_score]]]
-    return left, Ready(named, by_score, (areas[0], areas[1][counting]), pairs, ready.never_found)
+def _marks(truth: Columns, rule: Rule, ready: Ready) -> tuple[np.ndarray, np.ndarray]:
+    """Marks the truths that are crowds, and those that are ignored for another reason, (G,)."""
+    is_crowd, is_ignored = (np.zeros(len(truth), bool) if of is None else of for of in crowds.marks(truth))
+    if rule.geometry.never_found is None:
+        return is_crowd, is_ignored
+    never_found = rule.geometry.never_found(truth) if ready.never_found is None else ready.never_found
+    return is_crowd, is_ignored | never_found
 
 
 def similar_of_any_category(detections: Detections, rule: Rule, least: float) -> Pairs:
@@ -208,19 +251,6 @@ def similar_of_any_category(detections: Detections, rule: Rule, least: float) ->
         raise InputError(f"the saved result knows its similarity, {rule.name}, by name only; evaluate again")
     aligned = alignment.without_categories(detections.aligned)
     return _in_order(rule.pairs_of_precision(aligned, detections.is_crowd, least), detections.row)
-
-
-def _order(aligned: Aligned, ready: Ready, protocol: Protocol) -> tuple[np.ndarray, np.ndarray]:
-    """The order of the predictions by category and falling score, and, in that order, each one's rank in its frame."""
-    by_score, category, frame = ready.by_score, ready.named.of_predictions, aligned.predictions.frame
-    order = by_score[arrays.stable_order(category[by_score], len(ready.named.names))]
-    if protocol.max_detections is None:
-        return order, np.zeros(len(order), np.int64)  # nobody asks
-    if protocol.max_detections_of == "frame":
-        rank = np.empty(len(order), np.int64)
-        rank[by_score] = arrays.ranks(frame[by_score])
-        return order, rank[order]
-    return order, arrays.ranks(category[order] * len(aligned.frames) + frame[order])
 
 
 def _in_order(pairs: Pairs, order: np.ndarray) -> Pairs:

@@ -1,8 +1,8 @@
-"""How the result of `average_precision` is asked what match tables are asked.
+"""Makes a result of `average_precision` answer what match tables answer: intervals, comparisons, slices.
 
-Average precision does not follow from added sums. So rows of its sums are groups of sequences, up to 100 in each slice,
-and say how often each group counts: leaving out a group, or drawing groups, weights their frames, and the numbers of
-the weighted frames are computed from the detections and matches that are sorted already.
+Average precision does not follow from added sums. So each row of its sums stands for a group of sequences, up to 100 in
+each slice, and says how often that group counts. Leaving out groups, or drawing them, gives their frames weights. The
+numbers are then computed anew for these weights, from detections that are sorted and matched already.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def _truths_in(weighted: Weighted, group: np.ndarray, n_groups: int) -> np.ndarr
 
 
 def _counted(truths: np.ndarray, sums: NamedSums) -> np.ndarray:
-    """How much there is to count, (...): the truths of the slice of each row, as often as their groups count."""
+    """How many truths the slice of each row has, (...), each as often as its group counts."""
     return np.einsum("...g,...g->...", truths[_position(sums)], sums["groups"])
 
 

@@ -1,4 +1,4 @@
-"""Two sides to what average precision is made of: detections, and who is matched with whom in each area range.
+"""From two sides to what average precision is made of: detections, and who is matched with whom in each area range.
 
 A result is kept as tables from which all of it can be made again.
 """
@@ -15,10 +15,10 @@ from ...matching import Pairs, Rule, alignment, compared
 from ...support import InputError
 from ...tables import Annotations, Columns, SideColumns, columns_of, dataframe_of, messages, provenance, schema
 from .categories import attribute_of
-from .curves import Averages, Curves, asked_by, averages_of, curves_of
-from .detections import Beyond, Detections, Kept, sorted_detections
+from .curves import Averages, Curves, averages_of, curves_of
+from .detections import Detections, LeftOut, sorted_again, sorted_detections
 from .numbers import Numbers, areas_of, numbers_of
-from .protocol_entries import PROTOCOLS, THRESHOLDS, Protocol, official
+from .protocol_entries import PROTOCOLS, THRESHOLDS, Protocol, as_coco_has_it
 from .scopes import Scope, area_scope, matched_pairs
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ OPTIONAL = ("sequences", "category_attributes")
 
 
 class Matched(NamedTuple):
-    """Detections, with the pairs that are matched at each of T rising thresholds, for each scope by its name."""
+    """Detections, and for each scope the pairs that are matched at each of T thresholds, the loosest first."""
 
     detections: Detections
     rule: Rule
@@ -51,20 +51,20 @@ class Matched(NamedTuple):
 
     @property
     def notes(self) -> dict[Hashable, Any]:
-        """What the tables of a result note: the rule, what the numbers are means over, and what is left out of them."""
+        """The notes of a result's tables: the rule, what the numbers are means over, and what they leave out."""
         detections = self.detections
         protocol, shown = self.protocol, [round(float(threshold), 12) for threshold in self.thresholds]
         notes: dict[Hashable, Any] = {**self.rule.notes, "protocol": protocol.name, "thresholds": shown}
         notes |= {} if protocol.max_detections is None else {"max_detections": protocol.max_detections}
-        notes |= {"fields": protocol.told} if protocol.told else {}
+        notes |= {"fields": protocol.noted_fields} if protocol.noted_fields else {}
         if "crowd" in detections.aligned.truth.table:
             notes["crowds"] = int(detections.is_crowd.sum())
         if self.rule.geometry.never_found is not None or "ignore" in detections.aligned.truth.table:
             notes["ignored"] = int((detections.is_ignored & ~detections.is_crowd).sum())
         if schema.NUMBERED in detections.aligned.notes:
             notes[schema.NUMBERED] = True
-        notes |= {"unverified": detections.n_unverified} if protocol.verified else {}
-        return notes | {"beyond_max_detections": detections.beyond.n_detections}
+        notes |= {"unverified": detections.left_out.unverified} if protocol.verified else {}
+        return notes | {"beyond_max_detections": detections.left_out.beyond}
 
 
 def matched_sides(truth: Annotations, predictions: Annotations, rule: Rule, protocol: Protocol) -> Matched:
@@ -82,7 +82,7 @@ def matched_sides(truth: Annotations, predictions: Annotations, rule: Rule, prot
 def check_categories(protocol: Protocol, detections: Detections) -> None:
     """Raises InputError if a threshold is given for a category that neither side has."""
     there = detections.categories.tolist()
-    own = {} if protocol.by_category == PROTOCOLS[protocol.name].by_category else protocol.by_category
+    own = {} if protocol.by_category == protocol.entry.by_category else protocol.by_category
     unknown = [name for name in own if name not in there]
     if unknown:
         raise InputError(
@@ -105,15 +105,17 @@ def averages_by_area(matched: Matched) -> dict[str, Averages]:
         for area in matched.scopes
     }
     return {
-        area: averages_of(matched.detections, scope, matched.pairs[area], asked_by(of_area[area], matched.protocol))
+        area: averages_of(matched.detections, scope, matched.pairs[area], of_area[area], matched.protocol)
         for area, scope in matched.scopes.items()
     }
 
 
 def curves_by_area(matched: Matched) -> dict[str, Curves]:
     """The curves of each scope."""
-    asked, pairs = asked_by(matched.numbers, matched.protocol), matched.pairs
-    return {name: curves_of(matched.detections, of, pairs[name], asked) for name, of in matched.scopes.items()}
+    return {
+        area: curves_of(matched.detections, scope, matched.pairs[area], matched.numbers, matched.protocol)
+        for area, scope in matched.scopes.items()
+    }
 
 
 def kept_tables(matched: Matched, thresholds: Sequence[float]) -> dict[str, pd.DataFrame]:
@@ -133,12 +135,13 @@ def kept_tables(matched: Matched, thresholds: Sequence[float]) -> dict[str, pd.D
         **({} if aligned.categories is None else {"category_attributes": aligned.categories}),
     }
     kept = {name: dataframe_of(Columns(table.arrays, n_rows=len(table))) for name, table in tables.items()}
-    kept["pairs"].attrs = matched.notes | {"of_matches": list(thresholds), "beyond": [*detections.beyond]}
+    beyond = [detections.left_out.beyond, detections.left_out.beyond_frames]
+    kept["pairs"].attrs = matched.notes | {"of_matches": list(thresholds), "beyond": beyond}
     return kept
 
 
 def matched_again(tables: Mapping[str, pd.DataFrame]) -> Matched:
-    """What `kept_tables` was given; a function that measured similarity is known by its name only.
+    """The matched detections that `kept_tables` was given; a function of similarity is known by its name only.
 
     Raises InputError if the tables do not fit each other.
     """
@@ -162,8 +165,9 @@ def matched_again(tables: Mapping[str, pd.DataFrame]) -> Matched:
         if not np.isin(found[name], np.arange(len(side.frame))).all():
             raise InputError(f"pairs: column {name}: names rows that are not there; save the result again")
     pairs = Pairs(found["detection"], found["truth"], found["similarity"])
-    kept = Kept(pairs, Beyond(*notes.get("beyond", ())), notes.get("unverified", 0))
-    return matched_detections(sorted_detections(aligned, rule, protocol, kept), rule, protocol)
+    beyond, beyond_frames = notes.get("beyond", (0, 0))
+    left_out = LeftOut(beyond, beyond_frames, notes.get("unverified", 0))
+    return matched_detections(sorted_again(aligned, rule, protocol, pairs, left_out), rule, protocol)
 
 
 def protocol_kept(notes: Mapping[Any, Any]) -> Protocol:
@@ -175,9 +179,9 @@ def protocol_kept(notes: Mapping[Any, Any]) -> Protocol:
     thresholds = notes["thresholds"] if "of_matches" in notes else THRESHOLDS
     most = notes.get("max_detections", entry.max_detections)
     fields = {"thresholds": thresholds, "max_detections": most, **notes.get("fields", {})}
-    return entry.with_told(fields)
+    return entry.with_noted_fields(fields)
 
 
 def thresholds_of_matches(notes: Mapping[Any, Any]) -> list[float]:
     """The thresholds of `matches` of the result whose pairs have these notes."""
-    return [official(threshold) for threshold in notes.get("of_matches", notes["thresholds"])]
+    return [as_coco_has_it(threshold) for threshold in notes.get("of_matches", notes["thresholds"])]

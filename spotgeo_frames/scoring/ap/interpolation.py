@@ -97,6 +97,9 @@ CURVES = {
     "cut trapezoid": Curve(RECALLS, taken="beyond", averaged="trapezoid"),
 }
 
+# The interpolations that are an area, and have no recall points to leave out.
+AREAS_UNDER = tuple(name for name, curve in CURVES.items() if curve.averaged != "mean")
+
 
 def cells_of(true: TruePositives, curve: Curve, min_recall: float = 0.0, min_precision: float = 0.0) -> np.ndarray:
     """The numbers that average precision is the mean of, (K, X): one a recall point, or one where it is an area."""
@@ -171,7 +174,7 @@ def _linear(true: TruePositives, precision: np.ndarray, part: slice, recalls: np
 
 
 def _from(true: TruePositives, precision: np.ndarray, part: slice, needed: np.ndarray) -> Points:
-    """The highest precision from the needed true positive on, and which detection is the needed one; 0 where none is.
+    """The highest precision from the needed true positive on, and the detection that is needed; 0 where there is none.
 
     `precision` is that at each of the true positives. `needed` (K, R) is how many of them reach each point.
     """

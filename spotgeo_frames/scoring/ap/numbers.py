@@ -8,16 +8,17 @@ counted, and CPM its mean over seven rates (van Ginneken et al. 2010, doi:10.101
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ...geometries import BOXES, Geometry
 from ..registry import Metric, by_name, share_of
-from .further import kind_and_share
-from .interpolation import CURVES
-from .protocol_entries import AREAS, AREAS_UNDER, PROTOCOLS, THRESHOLDS, Protocol
+from .further import FURTHER, kind_and_share
+from .interpolation import AREAS_UNDER, CURVES
+from .protocol_entries import AREAS, PROTOCOLS, THRESHOLDS, Protocol
+from .texts import listed, of_text, thresholds_text
 
 if TYPE_CHECKING:
     from .curves import Averages
@@ -32,8 +33,9 @@ class Number(NamedTuple):
     `of` is "precision", "recall", "sensitivity", or one of the further numbers, which are of the first threshold.
 
     `limit` is how many detections of a frame and category count, None for all. `frequency` is that of the categories
-    that it is the mean over, None for all. `rate` is the one of a sensitivity, None for the mean over all rates; of a
-    precision at a recall, or a recall at a precision, it is that recall or precision.
+    that it is the mean over, None for all. `point` is the point of the curve that it is taken at: for a sensitivity the
+    rate of false alarms, None for the mean over all rates; for a precision at a recall that recall; for a recall at a
+    precision that precision; None for all others.
     """
 
     of: str
@@ -41,7 +43,7 @@ class Number(NamedTuple):
     threshold: float | None = None
     limit: int | None = 100
     frequency: str | None = None
-    rate: float | None = None
+    point: float | None = None
 
     def is_at(self, thresholds: np.ndarray) -> np.ndarray:
         """Marks the thresholds that it is the mean over; none where its own is not among them."""
@@ -79,7 +81,7 @@ POSE_NUMBERS = {
     "ARl": Number("recall", "large", limit=20),
 }
 
-OFFICIAL: Mapping[str, Numbers] = {"boxes": BOX_NUMBERS, "poses": POSE_NUMBERS}
+OF_COCO: Mapping[str, Numbers] = {"boxes": BOX_NUMBERS, "poses": POSE_NUMBERS}
 
 # The numbers of boxes that are called by their limit.
 BY_LIMIT = ("AR1", "AR10", "AR100")
@@ -101,20 +103,19 @@ def numbers_of(protocol: Protocol, geometry: Geometry) -> Numbers:
     also = {}
     for name in protocol.metrics:
         kind, share = kind_and_share(name)
-        also[name] = number._replace(of=kind, rate=share)
-        if kind == "best_f1":
-            also["best_f1_score"] = number._replace(of="best_f1_score")
-    return {**_told(_official(protocol, geometry), protocol), **also}
+        also[name] = number._replace(of=kind, point=share)
+        also |= {other: number._replace(of=other) for other, of in FURTHER.items() if of.comes_with == kind}
+    return {**_without_named_thresholds(_own_numbers(protocol, geometry), protocol), **also}
 
 
-def _official(protocol: Protocol, geometry: Geometry) -> Numbers:
+def _own_numbers(protocol: Protocol, geometry: Geometry) -> Numbers:
     """The numbers of a protocol for a geometry, in the official order.
 
     Of COCO's, AR1, AR10 and AR100 stay where fewer than the most detections count for them, and that of the most
     follows, such as AR300.
     """
-    if protocol.is_coco and protocol.areas == AREAS:
-        return _of_coco(OFFICIAL[geometry.official_numbers], protocol.max_detections)
+    if protocol.called_as_coco and protocol.areas == AREAS:
+        return _of_coco(OF_COCO[geometry.official_numbers], protocol.max_detections)
     most, names = protocol.max_detections, OF_AREAS
     suffixes = {area: names.get(area, f"_{area}") for area in protocol.areas if area != "all"}
     answer = {"AP": Number("precision", limit=most)}
@@ -124,47 +125,35 @@ def _official(protocol: Protocol, geometry: Geometry) -> Numbers:
     answer |= {f"AP{suffix}": Number("precision", area, limit=most) for area, suffix in suffixes.items()}
     if protocol.frequencies:
         answer |= {f"AP{one}": Number("precision", limit=most, frequency=one) for one in FREQUENCIES}
-    if protocol.name in ("coco", "lvis") and most is not None and not protocol.by_distance:
+    if protocol.has_recall and most is not None and not protocol.by_distance:
         answer[f"AR{most}"] = Number("recall", limit=most)
         answer |= {f"AR{suffix}": Number("recall", area, limit=most) for area, suffix in suffixes.items()}
-    if protocol.by_distance and protocol.name != "nuscenes":
+    if protocol.by_distance and not protocol.entry.by_distance:
         answer["CPM"] = Number("sensitivity", limit=most)
-        answer |= {f"sensitivity_{rate:g}": Number("sensitivity", limit=most, rate=rate) for rate in RATES}
+        answer |= {f"sensitivity_{rate:g}": Number("sensitivity", limit=most, point=rate) for rate in RATES}
     return answer
 
 
-def _told(numbers: Numbers, protocol: Protocol) -> Numbers:
+def _without_named_thresholds(numbers: Numbers, protocol: Protocol) -> Numbers:
     """The numbers without those that are called by a threshold, where categories have thresholds of their own."""
     if not protocol.by_category:
         return numbers
     return {name: number for name, number in numbers.items() if number.threshold is None}
 
 
-def _of_coco(official: Numbers, most: int | None) -> Numbers:
+def _of_coco(coco: Numbers, most: int | None) -> Numbers:
     """COCO's numbers where `most` detections of a frame and category count."""
-    if most == official["AP"].limit:
-        return official
+    if most == coco["AP"].limit:
+        return coco
     answer: dict[str, Number] = {}
-    for name, number in official.items():
+    for name, number in coco.items():
         if name not in BY_LIMIT:
             answer[name] = number._replace(limit=most)
-        elif most is None or (number.limit is not None and number.limit < most):
+        elif most is not None and number.limit is not None and number.limit < most:
             answer[name] = number
         if name == BY_LIMIT[-1] and most is not None:
             answer[f"AR{most}"] = Number("recall", limit=most)
     return answer
-
-
-def listed(thresholds: Iterable[float]) -> str:
-    """Thresholds as messages list them: 0.50, 0.75."""
-    return ", ".join(f"{threshold:.2f}" for threshold in thresholds)
-
-
-def thresholds_text(thresholds: Sequence[float] | np.ndarray, *, by_distance: bool = False) -> str:
-    """Thresholds as people read them; COCO's ten are 0.50 to 0.95. Distances have the digits that they need."""
-    if by_distance:
-        return ", ".join(f"{tau:g}" for tau in thresholds)
-    return "0.50 to 0.95" if np.array_equal(thresholds, THRESHOLDS) else listed(thresholds)
 
 
 def threshold_position(threshold: Any, name: str = "threshold", among: np.ndarray = THRESHOLDS) -> int:
@@ -230,33 +219,19 @@ def combined(values: Mapping[str, np.ndarray]) -> dict[str, float]:
     return {name: float(np.nanmean(of)) if not np.isnan(of).all() else np.nan for name, of in values.items()}
 
 
-# The formulas and notes of further numbers.
-FORMULAS = {
-    "oLRP": (
-        "least (sum of localisation errors of the TP + FP + FN) / (TP + FP + FN) over all score thresholds",
-        "optimal localisation recall precision error (Oksuz et al. 2021, arXiv:2011.10772); lower is better",
-    ),
-    "best_f1": ("highest F1 over all score thresholds", "mean over categories, each with a threshold of its own"),
-    "best_f1_score": ("score threshold of the highest F1", "mean over categories; null where nothing is found"),
-    "precision_at_recall": ("highest precision at a recall of at least {share:g}", "0 where it is not reached"),
-    "recall_at_precision": ("highest recall at a precision of at least {share:g}", "0 where it is not reached"),
-}
-
-
 def _metric(name: str, number: Number, thresholds: np.ndarray, protocol: Protocol) -> Metric:
     """The entry of a number in the registry of metrics."""
     by_distance = protocol.by_distance
     at = thresholds_text(thresholds[number.is_at(thresholds)], by_distance=by_distance)
     at = f"{'within' if by_distance else 'similarity'} {at}"
-    if number.of in FORMULAS:
-        formula, note = FORMULAS[number.of]
-        entry = share_of(name, name, formula.format(share=number.rate), note=f"{note}, {at}; null without truths")
-        better = {"oLRP": False, "best_f1_score": None}.get(number.of, True)
-        return entry._replace(higher_is_better=better)
+    if number.of in FURTHER:
+        of = FURTHER[number.of]
+        formula, note = of.formula.format(share=number.point), f"{of.note}, {at}; null without truths"
+        return share_of(name, name, formula, note=note)._replace(higher_is_better=of.higher_is_better)
     if number.of == "sensitivity":
-        rates = ", ".join(f"{rate:g}" for rate in (RATES if number.rate is None else [number.rate]))
+        rates = ", ".join(f"{rate:g}" for rate in (RATES if number.point is None else [number.point]))
         formula = f"share of truths found with at most {rates} false alarms a frame, {at}"
-        note = "mean over these rates; null without truths" if number.rate is None else "null without truths"
+        note = "mean over these rates; null without truths" if number.point is None else "null without truths"
         return share_of(name, name, formula, note=note, headline=name == "CPM")
     noun = {"precision": "average precision", "recall": "average recall"}[number.of]
     where = f" by {protocol.interpolation}" if protocol.interpolation in AREAS_UNDER else ""
@@ -282,8 +257,7 @@ def _area_text(number: Number, protocol: Protocol) -> str:
 
 def _limit_text(number: Number, protocol: Protocol) -> str:
     """How many detections count for a number, and categories of which frequency, in words that continue a sentence."""
-    of = "a frame and category" if protocol.max_detections_of == "category" else "a frame"
-    most = "" if number.limit is None else f"; at most {number.limit} detections {of}"
+    most = "" if number.limit is None else f"; at most {number.limit} detections {of_text(protocol)}"
     return most if number.frequency is None else f"{most}; categories whose frequency is {number.frequency}"
 
 
@@ -295,10 +269,14 @@ def entries_of(numbers: Numbers, protocol: Protocol, thresholds: np.ndarray = TH
 
 def _every_metric() -> dict[str, Metric]:
     """The entries of the numbers of all protocols; of those that share a name, the entry of COCO's for boxes."""
-    within = PROTOCOLS["coco"]._replace(by_distance=True, thresholds=(1.0,), areas={})
-    lvis, froc = (entries_of(numbers_of(one, BOXES), one) for one in (PROTOCOLS["lvis"], within))
+    coco = PROTOCOLS["coco"]
+    within = coco._replace(by_distance=True, thresholds=(1.0,), areas={})
+    *others, froc = (entries_of(numbers_of(one, BOXES), one) for one in (*PROTOCOLS.values(), within))
     froc = {name: entry._replace(formula=entry.formula.removesuffix(", within 1")) for name, entry in froc.items()}
-    return lvis | froc | entries_of(POSE_NUMBERS | BOX_NUMBERS, PROTOCOLS["coco"])
+    answer: dict[str, Metric] = {}
+    for entries in (*others, froc, entries_of(POSE_NUMBERS | BOX_NUMBERS, coco)):
+        answer |= entries
+    return answer
 
 
 AP_METRICS = _every_metric()

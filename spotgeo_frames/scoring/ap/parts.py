@@ -19,9 +19,11 @@ from ...matching import Pairs, Rule, alignment, compared, crowds, join_pairs
 from ...support import InputError
 from ...tables import Columns, SideColumns, array_of, checks, columns_of, dataframe_of, joined, provenance, schema
 from . import verified
-from .detections import areas_of_rows, ready_sides, sorted_detections
+from .categories import with_parents
+from .detections import areas_of_rows, loosest_of, ready_sides, sorted_detections
 from .evaluate import Matched, check_categories, matched_detections
-from .protocol_entries import PROTOCOLS, Protocol, fitted, protocol_of
+from .protocol_entries import PROTOCOLS, Protocol
+from .rules import fitted, protocol_of
 
 # The columns that rows keep, as far as they have them.
 KEPT_COLUMNS = (*schema.OBJECT_KEY, "category", "score", "area")
@@ -61,7 +63,7 @@ def part_of(truth: SideColumns, predictions: SideColumns, rule: Rule) -> Part:
     known, claimed = aligned.truth.table, aligned.predictions.table
     marks = {name: of for name, of in zip(crowds.MARKS, crowds.marks(known), strict=True) if of is not None}
     never_found, nothing = rule.geometry.never_found, np.zeros(len(known), bool)
-    least = float((rule.tau if rule.by_distance else rule.threshold) or 0.0)
+    least = loosest_of(rule)
     return Part(
         _kept(known).assign(marks),
         _kept(claimed),
@@ -163,6 +165,9 @@ def matched_part(part: Part, rule: Rule, protocol: Protocol) -> Matched:
         asked = f"{protocol.loosest:g} is asked for; make the Accumulator with {word}={protocol.loosest:g}"
         raise InputError(f"Accumulator: pairs {what} {least:g} were kept, and {asked}")
     aligned = alignment.align(_truth(part), SideColumns(part.predictions), may_be_disjoint=True)
+    if protocol.parents and with_parents(aligned) is not aligned:
+        lacking = f"protocol {protocol.name} counts truths in the categories that theirs are a kind of, too"
+        raise InputError(f"Accumulator: {lacking}, and batches keep no pairs of these; use average_precision()")
     rows = aligned.truth.row, aligned.predictions.row
     places = [np.empty(len(row), np.int64) for row in rows]
     for place, row in zip(places, rows, strict=True):

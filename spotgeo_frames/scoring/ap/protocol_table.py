@@ -8,29 +8,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...geometries import Measure, check_pose_scores
+from ...geometries import Measure, check_pose_scores, geometry_of
 from ...matching import Pairs, Rule, compared, crowds, left_out
 from ...support import InputError, pandas_tables
 from ...tables import Annotations, Table, as_annotations, checks, provenance, table_kinds
 from . import verified
-from .curves import asked_by, averages_of
-from .detections import Detections, ready_sides, sorted_detections
+from .attribution import provenance_of
+from .curves import averages_of
+from .detections import Detections, loosest_of, ready_sides, sorted_detections
 from .evaluate import Matched
-from .numbers import computed, numbers_of, thresholds_text
-from .official import provenance_of
-from .protocol_entries import PROTOCOLS, Protocol, fitted, protocol_of
-from .result import most_text, options_of, rule_of
+from .numbers import computed, numbers_of
+from .protocol_entries import COUNTING, MATCHING, PROTOCOLS, Protocol
+from .rules import fitted, options_of, protocol_of, rule_of
 from .scopes import area_scope, matched_pairs
+from .texts import most_text, thresholds_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
 # The numbers that the table has of each protocol.
 SHOWN = ("AP", "AP50", "AP75")
-
-# The fields of protocols by which detections count, and those by which they match; what they share is computed once.
-COUNTING = ("max_detections", "max_detections_of", "last_first", "verified", "groups", "parents")
-MATCHING = ("assignment", "thresholds", "is_strict", "first_truth")
 
 # What of a protocol is unlike COCO's, in words.
 ASSIGNED = {
@@ -93,22 +90,24 @@ def protocols(
     """
     import pandas as pd
 
-    chosen = [protocol_of(name, {}, None if name == "nuscenes" else tau) for name in names or PROTOCOLS]
+    entries = [protocol_of(name, {}) for name in names or PROTOCOLS]
+    chosen = [entry if entry.by_distance else protocol_of(entry.name, {}, tau) for entry in entries]
     sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
     checks.check_scores(sides[1].objects, provenance.source(sides[1].objects, "predictions"), "protocols")
-    rows, sharing = [], dict[bool, _Shared]()
+    rows, sharing = [], dict[Any, _Shared]()
     for protocol in chosen:
         row: dict[str, Any] = {"protocol": protocol.name, "differs": "; ".join(_differences(protocol))}
         row["provenance"] = _does_not_apply(protocol, sides)
         if row["provenance"] is None:
-            on_ground = protocol.unit is not None
-            if on_ground not in sharing:
+            measured = protocol.by_distance, protocol.unit
+            if measured not in sharing:
                 options = options_of(protocol, similarity, sigmas, distance, unit)
-                sharing[on_ground] = _Shared(sides, rule_of(_loosest(protocol, chosen), options, sides))
-            row |= sharing[on_ground].numbers(protocol)
+                sharing[measured] = _Shared(sides, rule_of(_loosest(protocol, chosen), options, sides))
+            row |= sharing[measured].numbers(protocol)
         rows.append(row)
     for shared in sharing.values():
-        for text in filter(None, [left_out.left_out(shared.aligned, shared.rule)]):
+        text = left_out.left_out(shared.aligned, shared.rule)
+        if text is not None:
             warnings.warn(f"protocols: {text}", stacklevel=table_kinds.CALLER)
     columns = ["protocol", *SHOWN, "n_truth", "n_predicted", "differs", "provenance"]
     texts = dict.fromkeys(("protocol", "differs", "provenance"), pandas_tables.TEXT)
@@ -124,7 +123,7 @@ class _Shared:
         check_pose_scores(self.aligned.predictions.table, provenance.source(sides[1].objects, "predictions"))
         is_crowd = crowds.marks(self.aligned.truth.table)[0]
         is_crowd = np.zeros(len(self.aligned.truth.table), bool) if is_crowd is None else is_crowd
-        pairs = rule.pairs_of_precision(self.aligned, is_crowd, rule.tau or rule.threshold or 0.0)
+        pairs = rule.pairs_of_precision(self.aligned, is_crowd, loosest_of(rule))
         self._ready = ready_sides(self.aligned, pairs)
         self._detections = dict[Any, Detections]()
         self._matches = dict[Any, Sequence[Pairs]]()
@@ -133,21 +132,27 @@ class _Shared:
         """The columns of the table that are numbers of a protocol, and its provenance."""
         geometry = self.rule.geometry
         protocol = fitted(protocol, geometry, {})
-        counting = tuple(getattr(protocol, name) for name in COUNTING)
+        counting = _key(protocol, COUNTING)
         if counting not in self._detections:
             self._detections[counting] = sorted_detections(self.aligned, self.rule, protocol, ready=self._ready)
         detections = self._detections[counting]
         scope = area_scope(detections, "all", protocol)
-        matching = counting, *(getattr(protocol, name) for name in MATCHING), tuple(protocol.by_category.items())
+        matching = counting, _key(protocol, MATCHING)
         if matching not in self._matches:
             self._matches[matching] = matched_pairs(detections, scope, protocol)
         pairs = self._matches[matching]
         numbers = {name: number for name, number in numbers_of(protocol, geometry).items() if name in SHOWN}
-        averages = averages_of(detections, scope, pairs, asked_by(numbers, protocol))
+        averages = averages_of(detections, scope, pairs, numbers, protocol)
         values = computed(numbers, np.array(protocol.thresholds), {"all": averages}, None).combined
         counts = {name: int(getattr(averages, name).sum()) for name in ("n_truth", "n_predicted")}
         matched = Matched(detections, self.rule, protocol, numbers, {"all": scope}, {"all": pairs})
         return values | counts | {"provenance": provenance_of(matched)}
+
+
+def _key(protocol: Protocol, fields: Sequence[str]) -> tuple[Any, ...]:
+    """The values of some fields of a protocol as a key."""
+    values = (getattr(protocol, name) for name in fields)
+    return tuple(tuple(value.items()) if isinstance(value, Mapping) else value for value in values)
 
 
 def _loosest(protocol: Protocol, chosen: Sequence[Protocol]) -> Protocol:
@@ -159,8 +164,8 @@ def _loosest(protocol: Protocol, chosen: Sequence[Protocol]) -> Protocol:
 
 def _does_not_apply(protocol: Protocol, sides: tuple[Annotations, Annotations]) -> str | None:
     """Why a protocol says nothing of these tables, or None."""
-    if protocol.unit is not None and any({"w", "joint", "mask", "angle", "ra"} & {*side.objects} for side in sides):
-        return f"{PROTOCOLS[protocol.name].rule} matches by distance on the ground, in metres"
+    if protocol.unit is not None and not all(_is_on_ground(side.objects, protocol) for side in sides):
+        return f"{protocol.rule_text} matches by distance on the ground ({protocol.unit})"
     try:
         verified.check_needed(protocol, sides[0])
     except InputError as error:
@@ -168,19 +173,26 @@ def _does_not_apply(protocol: Protocol, sides: tuple[Annotations, Annotations]) 
     return None
 
 
+def _is_on_ground(objects: pd.DataFrame, protocol: Protocol) -> bool:
+    """Whether rows are what the protocol measures on the ground, and no joints, which have x and y as points do."""
+    return "joint" not in objects and geometry_of(objects).name in protocol.geometries
+
+
 def _differences(protocol: Protocol) -> list[str]:
     """What a protocol does otherwise than COCO's; of COCO's what it does."""
-    coco = PROTOCOLS["coco"]._replace(assignment="best", max_detections=0, interpolation="area", thresholds=())
-    other = coco if protocol.name == "coco" else PROTOCOLS["coco"]
-    answer = []
-    if protocol.assignment != other.assignment:
-        answer.append(ASSIGNED[protocol.assignment])
-    if protocol.interpolation != other.interpolation:
-        answer.append(AVERAGED[protocol.interpolation])
-    if protocol.thresholds != other.thresholds or protocol.by_category:
-        answer.append(_thresholds(protocol))
-    if (protocol.max_detections, protocol.max_detections_of) != (other.max_detections, other.max_detections_of):
-        answer.append(most_text(protocol) or "all detections count")
+    coco = PROTOCOLS["coco"]
+    of_coco = [] if protocol.name == coco.name else _decisions(coco)
+    return [decision for decision in _decisions(protocol) if decision not in of_coco]
+
+
+def _decisions(protocol: Protocol) -> list[str]:
+    """What a protocol does, in words."""
+    answer = [
+        ASSIGNED[protocol.assignment],
+        AVERAGED[protocol.interpolation],
+        _thresholds(protocol),
+        most_text(protocol) or "all detections count",
+    ]
     if protocol.verified:
         answer.append("only categories that were verified in a frame count there")
     if protocol.groups:

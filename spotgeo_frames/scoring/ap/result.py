@@ -1,6 +1,7 @@
-"""average_precision(): COCO's AP and AR, with the tables behind them.
+"""average_precision(): average precision by any protocol, with the tables behind it.
 
-The numbers are those of pycocotools 2.0.11 to the last digits, with null where it has -1. Known differences
+By COCO's protocol the numbers are bit for bit those of pycocotools 2.0.11, with null where it has -1; see `curves` for
+very many categories. Known differences
 
     - An annotation may have the id 0, or a string. pycocotools takes 0 for "not matched", and so counts a detection
       that finds annotation 0 as a false alarm.
@@ -13,16 +14,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...geometries import Measure
-from ...matching import MatchOptions, Rule, left_out, match_options, rule_of_tables
-from ...support import InputError
-from ...tables import Annotations, By, Table, TableKind, as_annotations, checks, messages, provenance, table_kinds
+from ...matching import left_out
+from ...tables import Annotations, By, Table, TableKind, as_annotations, checks, provenance, table_kinds
 from ..sequence_sums import Evaluable, evaluable
 from . import verified
+from .attribution import provenance_of
 from .evaluate import (
     KEPT,
     OPTIONAL,
@@ -33,22 +34,14 @@ from .evaluate import (
     matched_sides,
     thresholds_of_matches,
 )
-from .numbers import DEFAULT, computed, thresholds_text
-from .official import provenance_of
-from .protocol_entries import Protocol, fitted, protocol_of
+from .numbers import DEFAULT, computed
+from .rules import fitted, options_of, protocol_of, rule_of
 from .slices import sliced
 from .tables import category_table, curve_table, match_tables, summary_table
+from .texts import beyond_text, left_out_lines, one_sided_text, over_text
 
 if TYPE_CHECKING:
     import pandas as pd
-
-# The notes of what is left out, and what they count.
-LEFT_OUT = {
-    "crowds": "crowds",
-    "ignored": "ignored truths",
-    "beyond_max_detections": "detections beyond max_detections",
-    "unverified": "detections of categories that nobody has looked for in their frame",
-}
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -144,9 +137,7 @@ class AveragePrecision:
 
     def _counted(self) -> list[str]:
         """What the numbers are means over, and what they leave out, as lines."""
-        notes = self.matched.notes
-        left = [f"{notes[key]:,} {text}" for key, text in LEFT_OUT.items() if notes.get(key)]
-        return [self.provenance, self.over, *([f"left out: {', '.join(left)}"] if left else [])]
+        return [self.provenance, self.over, *left_out_lines(self.matched.notes)]
 
     @property
     def provenance(self) -> str:
@@ -156,21 +147,7 @@ class AveragePrecision:
     @property
     def over(self) -> str:
         """What the numbers are means over, in words."""
-        matched, protocol = self.matched, self.matched.protocol
-        of = f"similarity {thresholds_text(matched.thresholds)}"
-        if protocol.by_distance:
-            of = f"distances of {thresholds_text(matched.thresholds, by_distance=True)} {matched.rule.unit or 'px'}"
-        own = "; some categories have thresholds of their own" if protocol.by_category else ""
-        most = most_text(protocol)
-        return f"protocol {protocol.name}, mean over {of}{own}{f'; {most}' if most else ''}"
-
-
-def most_text(protocol: Protocol) -> str:
-    """How many detections count, in words; empty if all do."""
-    if protocol.max_detections is None:
-        return ""
-    of = "a frame and category" if protocol.max_detections_of == "category" else "a frame"
-    return f"at most {protocol.max_detections:,} detections {of}"
+        return over_text(self.matched)
 
 
 @evaluable.register(AveragePrecision)
@@ -357,88 +334,10 @@ def result_of(
     summary, of_slices = (summary_table(matched, numbers, categories), None) if by is None else sliced(matched, by)
     texts = [
         left_out.left_out(matched.detections.aligned, matched.rule),
-        _beyond_text(matched),
-        _one_sided(categories),
+        beyond_text(matched),
+        one_sided_text(categories),
         of_slices,
     ]
     for text in filter(None, texts):
         warnings.warn(f"{called}: {text}", stacklevel=stacklevel)
     return AveragePrecision(summary, categories, matched, matched.thresholds.tolist())
-
-
-def options_of(
-    protocol: Protocol,
-    similarity: str | Measure | None,
-    sigmas: Mapping[Any, float] | None,
-    distance: Measure | None,
-    unit: str | None,
-) -> MatchOptions:
-    """The options of matching that follow from the arguments; raises ValueError if they do not fit each other."""
-    if not protocol.by_distance:
-        return match_options(similarity=similarity, sigmas=sigmas, distance=distance, unit=unit)
-    return match_options(protocol.loosest, 0.0, similarity, None, sigmas, distance, unit)
-
-
-def rule_of(protocol: Protocol, options: MatchOptions, sides: tuple[Annotations, Annotations]) -> Rule:
-    """The rule by which pairs of a protocol match; raises InputError if it does not fit the tables."""
-    has_joints = all("joint" in side.objects for side in sides)
-    if not protocol.by_distance:
-        if options.similarity is None and has_joints:
-            options = options._replace(similarity="oks")
-        rule = rule_of_tables(options, *sides)
-        if rule.pair_measure != "similarity" or rule.tau is not None:
-            name, of = rule.geometry.name, rule.geometry.unit or "px"
-            how = f"give tau= ({of}), a number or a list, or similarity= a function"
-            raise InputError(f"average_precision: {name} match within a distance; {how}")
-        return replace(rule, threshold=protocol.loosest)
-    if has_joints:
-        raise InputError("average_precision: poses match by OKS, and not within a distance; leave out tau")
-    rule = rule_of_tables(options, *sides)
-    if protocol.unit is None or options.distance is not None:
-        return rule
-    check_has_ground(protocol, sides)
-    return Rule("distance", protocol.loosest, 0.0, unit=protocol.unit)  # on the ground, whatever else rows have
-
-
-def check_has_ground(protocol: Protocol, sides: tuple[Annotations, Annotations]) -> None:
-    """Raises InputError if a side has no places on the ground, which the protocol measures in its unit."""
-    problems = [
-        f"{provenance.source(side.objects, name)}: protocol {protocol.name} measures places on the ground, and column "
-        f"{column} is missing (in {protocol.unit})"
-        for name, side in zip(("truth", "predictions"), sides, strict=True)
-        for column in ("x", "y")
-        if column not in side.objects
-    ]
-    if problems:
-        raise InputError(problems)
-
-
-def _beyond_text(matched: Matched) -> str | None:
-    """A warning of detections that do not count because there are too many of their frame and category, or None."""
-    beyond = matched.detections.beyond
-    if not beyond.n_detections:
-        return None
-    n, n_frames = beyond
-    which = f"{n:,} detections in {n_frames:,} frame{'s' * (n_frames > 1)} are" if n > 1 else "1 detection is"
-    of = "a frame and category" if matched.protocol.max_detections_of == "category" else "a frame"
-    most = f"beyond the {matched.protocol.max_detections:,} with the highest scores of {of}"
-    return f"{which} left out, {most}; max_detections= (in the shell --max-detections) takes more"
-
-
-def _one_sided(categories: pd.DataFrame) -> str | None:
-    """A warning of categories that only one side has, or None."""
-    has_truths, has_predictions = (categories[name].to_numpy() > 0 for name in ("n_truth", "n_predicted"))
-    effects = {
-        ("has no truths and is left out of the means", "have no truths and are left out of the means"): (
-            has_predictions & ~has_truths
-        ),
-        ("has no predictions, so its AP is 0", "have no predictions, so their AP is 0"): has_truths & ~has_predictions,
-    }
-    texts = [_named(categories["category"][marked], effect) for effect, marked in effects.items() if marked.any()]
-    return "; ".join(texts) if texts and categories["category"].notna().all() else None
-
-
-def _named(names: pd.Series, effect: tuple[str, str]) -> str:
-    """How many categories these are, what that means for one or for several, and the names of the first few."""
-    which = f"1 category {effect[0]}" if len(names) == 1 else f"{len(names):,} categories {effect[1]}"
-    return f"{which}: {messages.first_listed(names)}"

@@ -20,7 +20,7 @@ ALMOST_ONE = 1 - 1e-10
 
 
 class Scope(NamedTuple):
-    """Marks the truths that count, (G,), and the detections that are wrong without a match, (D,)."""
+    """`counts` marks the truths that count, (G,), `within` the detections that are wrong without a match, (D,)."""
 
     counts: np.ndarray
     within: np.ndarray
@@ -29,7 +29,8 @@ class Scope(NamedTuple):
 def area_scope(detections: Detections, area: str, protocol: Protocol) -> Scope:
     """The scope of an area range of the protocol, by its name."""
     within = [_in_range(values, area, protocol) for values in (detections.truth_area, detections.area)]
-    return Scope(within[0] & ~detections.is_ignored, within[1] & ~detections.is_excused)
+    is_wrong = within[1] if detections.is_excused is None else within[1] & ~detections.is_excused
+    return Scope(within[0] & ~detections.is_ignored, is_wrong)
 
 
 def _in_range(areas: np.ndarray, name: str, protocol: Protocol) -> np.ndarray:
@@ -64,11 +65,11 @@ def _free(detections: Detections, scope: Scope, protocol: Protocol, pairs: Pairs
 
 def _best(detections: Detections, scope: Scope, protocol: Protocol, pairs: Pairs) -> list[Pairs]:
     """The matches of detections that go to the most similar truth of all, if another detection does not have it."""
-    asked = greedy.asked_pairs(pairs, detections.is_crowd, first_truth=protocol.first_truth)
+    wishes = greedy.wishes_of(pairs, detections.is_crowd, first_truth=protocol.first_truth)
     matched = []
     for threshold in protocol.thresholds:
-        asked = greedy.Asked(*(_near(of, detections, threshold, protocol) for of in asked))
-        matched.append(greedy.held_pairs(asked, ~scope.counts))
+        wishes = greedy.Wishes(*(_near(of, detections, threshold, protocol) for of in wishes))
+        matched.append(greedy.held_pairs(wishes, ~scope.counts))
     return matched
 
 

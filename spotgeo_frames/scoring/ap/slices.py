@@ -31,7 +31,7 @@ from ...tables import (
     schema,
     selections,
 )
-from .curves import asked_by, averages_of
+from .curves import averages_of
 from .detections import Detections
 from .evaluate import Matched
 from .numbers import ByCategory, areas_of, combined, computed
@@ -367,8 +367,7 @@ class Weighted:
         matched = self.matched
         scope, pairs = self._matches(part, area)
         numbers = {name: number for name, number in matched.numbers.items() if number.area == area}
-        asked = asked_by(numbers, matched.protocol)
-        averages = averages_of(matched.detections, scope, pairs, asked, np.frombuffer(weights))
+        averages = averages_of(matched.detections, scope, pairs, numbers, matched.protocol, np.frombuffer(weights))
         found = computed(numbers, matched.thresholds, {area: averages}, matched.frequency)
         of_alarms = [name for name, number in numbers.items() if number.of != "recall"]
         if area == "all":

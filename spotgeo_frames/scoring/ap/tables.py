@@ -14,8 +14,8 @@ from ...tables import Columns, array_of, dataframe_of, match_dataframe, schema
 from .curves import is_right
 from .evaluate import Matched, curves_by_area
 from .interpolation import CURVES
-from .numbers import ByCategory, threshold_position, thresholds_text
-from .protocol_entries import PROTOCOLS
+from .numbers import ByCategory, threshold_position
+from .texts import thresholds_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,7 +52,7 @@ def summary_table(matched: Matched, numbers: ByCategory, categories: pd.DataFram
 def noted_summary(summary: pd.DataFrame, matched: Matched) -> pd.DataFrame:
     """A summary with its notes, and with a last column that names the thresholds unless they are the protocol's."""
     protocol = matched.protocol
-    if protocol.thresholds != PROTOCOLS[protocol.name].thresholds:
+    if protocol.thresholds != protocol.entry.thresholds:
         text = thresholds_text(matched.thresholds, by_distance=protocol.by_distance)
         summary = summary.assign(thresholds=text).astype({"thresholds": pandas_tables.TEXT})
     summary.attrs = matched.notes
@@ -99,7 +99,7 @@ def curve_table(matched: Matched) -> pd.DataFrame:
 
 
 def match_tables(matched: Matched, thresholds: Sequence[float]) -> pd.DataFrame:
-    """The match tables of all area ranges together, one after another, at these of its thresholds."""
+    """The match tables of objects of all areas at these thresholds, one after another."""
     import pandas as pd
 
     positions = [threshold_position(threshold, among=matched.thresholds) for threshold in thresholds]
@@ -110,7 +110,7 @@ def match_tables(matched: Matched, thresholds: Sequence[float]) -> pd.DataFrame:
 
 
 def _match_table(matched: Matched, position: int) -> pd.DataFrame:
-    """The match table at the threshold of this position: what is ignored has rows, too, and is marked."""
+    """The match table at the threshold in this position. What is ignored has rows, too, and is marked."""
     detections, scope, pairs = matched.detections, matched.scopes["all"], matched.pairs["all"][position]
     right = is_right(detections, scope, pairs)
     is_ignored = np.zeros(len(detections.row), bool)

@@ -1,4 +1,4 @@
-"""What nobody has looked for: categories that were not verified in a frame, and those that truths also are.
+"""Which categories somebody has looked for in a frame, and which of them were labelled in part only.
 
 LVIS and Open Images label only some categories in an image. A category is verified in a frame where it has truths, or
 where the frame's list `negative_categories` names it: there are none. Detections of other categories do not count,
@@ -8,14 +8,14 @@ detection without a match is no false alarm (lvis 0.5.3, eval.py).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ...matching import Aligned, alignment
+from ...matching import Aligned
 from ...support import InputError
-from ...tables import Annotations, Columns, SideColumns, array_of, checks, provenance
+from ...tables import Annotations, Columns, SideColumns, array_of, provenance
 from .categories import Named
 from .protocol_entries import Protocol
 
@@ -32,8 +32,9 @@ COME_FROM = {
 def check_needed(protocol: Protocol, truth: Annotations | SideColumns) -> None:
     """Raises InputError with every column that the protocol needs and the truth does not have."""
     name, frames, categories = provenance.source(truth.objects, "truth"), truth.frames, truth.categories
+    wanted = [NEGATIVE] * protocol.verified + [NOT_EXHAUSTIVE] * protocol.needs_not_exhaustive
     problems = []
-    for column in [NEGATIVE, *([NOT_EXHAUSTIVE] if protocol.frequencies else [])] if protocol.verified else []:
+    for column in wanted:
         if frames is None or column not in frames:
             where = "there is no table of frames" if frames is None else "its table of frames lacks it"
             problems.append(f"{name}: protocol {protocol.name} needs the column {column}, {COME_FROM[column]}; {where}")
@@ -85,49 +86,3 @@ def _entries(given: Any, column: str) -> Sequence[Any]:
     if pd.api.types.is_scalar(given) and pd.isna(given):
         return ()
     raise InputError(f"truth frames: column {column}: {given!r:.60} is no list of categories")
-
-
-def with_parents(aligned: Aligned) -> Aligned:
-    """The same sides, where each truth also stands in every category that its own is a kind of, once each.
-
-    These are the parents in the truth's table of categories, and theirs. Raises InputError where a category is its own
-    ancestor. Without a column `parent` nothing changes.
-    """
-    import pandas as pd
-
-    table, truth = aligned.categories, aligned.truth
-    if table is None or "parent" not in table or "category" not in truth.table:
-        return aligned
-    parents = dict(zip(checks.decoded(pd.Series(table["category"])), array_of(table["parent"]), strict=True))
-    category = checks.decoded(pd.Series(truth.table["category"]))
-    above = {name: _ancestors(name, parents) for name in category.dropna().unique()}
-    if not any(above.values()):
-        return aligned
-    several = [[name, *above.get(name, ())] for name in category]
-    row = np.repeat(np.arange(len(several)), [len(one) for one in several])
-    names = pd.Series([name for one in several for name in one], dtype=category.dtype)
-    return alignment.with_truths(aligned, row, names.array)
-
-
-def _ancestors(name: Any, parents: Mapping[Any, Any]) -> list[Any]:
-    """The categories that one is a kind of, the nearest first."""
-    found: dict[Any, None] = {}
-    waiting = [*_parents_of(name, parents)]
-    while waiting:
-        one = waiting.pop(0)
-        if one == name:
-            raise InputError(f"truth categories: column parent: {name!r} is its own ancestor")
-        if one not in found:
-            found[one] = None
-            waiting += _parents_of(one, parents)
-    return [*found]
-
-
-def _parents_of(name: Any, parents: Mapping[Any, Any]) -> Sequence[Any]:
-    """The parents of a category: one, or a list of several."""
-    import pandas as pd
-
-    given = parents.get(name)
-    if isinstance(given, list | tuple | np.ndarray):
-        return [*given]
-    return () if pd.isna(given) else (given,)

@@ -9,38 +9,20 @@ from .protocol_entries import Protocol, entry_of
 # What COCO and LVIS call the geometries that they evaluate.
 IOU_TYPES = {"boxes": "bbox", "masks": "segm", "poses": "keypoints"}
 
-# The geometries that the other evaluators know.
-KNOWN = {
-    "coco": ("boxes", "masks", "poses"),
-    "lvis": ("boxes", "masks"),
-    "voc2007": ("boxes",),
-    "voc2010": ("boxes",),
-    "ultralytics": ("boxes", "masks", "poses", "oriented boxes"),
-    "ultralytics_cut": ("boxes", "masks", "poses", "oriented boxes"),
-    "open_images": ("boxes", "masks"),
-    "kitti": ("boxes",),
-}
-
-
-# The evaluators that know crowds: KITTI's are its DontCare regions.
-KNOW_CROWDS = ("coco", "lvis", "open_images", "kitti")
-
 
 def provenance_of(matched: Matched) -> str:
     """One sentence: whose number this is, or by whose rule it is computed and every deviation from that."""
     protocol, rule = matched.protocol, matched.rule
     entry = entry_of(protocol.name, rule.geometry)
     deviations = [*_fields(protocol, entry), *_of_data(matched)]
-    known = KNOWN.get(protocol.name, ())
-    if not protocol.by_distance and (rule.geometry.name not in known or not rule.is_official):
+    if not protocol.by_distance and (rule.geometry.name not in protocol.geometries or not rule.is_official):
         by = f"{rule.geometry.title or rule.name} of {rule.geometry.name}" if rule.is_official else rule.name
         deviations.insert(0, f"similarity is {by}")
     if protocol.by_distance and not (entry.by_distance and rule.name == "distance"):
         deviations.insert(0, f"pairs that match within a distance ({rule.unit or 'px'})")
     if deviations:
-        return f"{entry.rule} with {'; '.join(deviations)}: comparable with no leaderboard"
-    kind = f"{IOU_TYPES[rule.geometry.name]} " if protocol.name in ("coco", "lvis") else ""
-    return entry.official.format(kind=kind, exactly=_exactly(matched))
+        return f"{entry.rule_text} with {'; '.join(deviations)}: comparable with no leaderboard"
+    return entry.official_text.format(kind=IOU_TYPES.get(rule.geometry.name), exactly=_exactly(matched))
 
 
 def _exactly(matched: Matched) -> str:
@@ -63,14 +45,14 @@ def _fields(protocol: Protocol, entry: Protocol) -> list[str]:
 
 def _of_data(matched: Matched) -> list[str]:
     """What of the data the official evaluator does not know, or would have other than it is."""
-    detections, name = matched.detections, matched.protocol.name
+    detections, protocol = matched.detections, matched.protocol
     truth, answer = detections.aligned.truth.table, []
     n_ignored = int((detections.is_ignored & ~detections.is_crowd).sum())
-    if name in ("coco", "ultralytics", "ultralytics_cut", "nuscenes") and "ignore" in truth and n_ignored:
+    if not protocol.knows_ignored and "ignore" in truth and n_ignored:
         answer.append(f"{_several(n_ignored, 'truth')} that the column ignore marks")
-    if name == "coco" and not matched.protocol.by_distance and "area" not in truth and matched.rule.is_official:
+    if protocol.reads_areas and not protocol.by_distance and "area" not in truth and matched.rule.is_official:
         answer.append("areas that are those of the truths' boxes")
-    if name not in KNOW_CROWDS and detections.is_crowd.any():
+    if not protocol.knows_crowds and detections.is_crowd.any():
         answer.append(_several(int(detections.is_crowd.sum()), "crowd"))
     return answer
 
