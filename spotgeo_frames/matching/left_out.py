@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ..support import InputError
 from ..tables import Columns, as_numbers, first_values, messages, other_words, provenance
-from .agreement import Unknown
+from .agreement import Unknown, flags
 from .alignment import Aligned
 from .options import Header, header_of
 from .rule import Rule
@@ -28,6 +29,7 @@ def left_out(aligned: Aligned, rule: Rule, *, of_part: bool = False) -> str | No
     truth, predictions = aligned.truth.table, aligned.predictions.table
     texts = [_flat(truth, predictions)] if rule.geometry.covered is not None else []
     texts.append(_several_sizes(aligned, rule))
+    texts.append(_marked(predictions))
     if rule.measure is None and rule.of_geometry is None:
         texts += [
             text_of(side, provenance.source(side, name))
@@ -60,6 +62,23 @@ def _flat(truth: Columns, predictions: Columns) -> str | None:
         return None
     counted = " and ".join(f"{count} of the {name}" for name, count in counts.items() if count)
     return f"boxes of zero or negative size overlap with nothing: {counted}"
+
+
+def _marked(predictions: Columns) -> str | None:
+    """A warning of predictions that are marked as crowds or as ignored, which only truths can be; or None."""
+    texts = []
+    for column, marked in (("crowd", "crowds"), ("ignore", "ignored")):
+        try:
+            marks = flags(predictions, column)
+        except InputError:  # which are no marks either
+            marks = None
+        if marks is not None and marks.any():
+            texts.append(f"{int(marks.sum()):,} are marked in column {column}, and only truths can be {marked}")
+    return (
+        f"predictions: {', '.join(texts)}; they count as all others; drop those rows if they should not"
+        if texts
+        else None
+    )
 
 
 def _several_sizes(aligned: Aligned, rule: Rule) -> str | None:

@@ -358,7 +358,7 @@ def check_columns_of(geometry: Geometry, aligned: Aligned) -> None:
     hint = f"{why} (similarity='point' compares points, 'oks' poses)" if geometry.covered else why
     problems = [
         messages.missing(
-            provenance.source(table, name), column, table.columns, other_words.way_out(hint, table.columns)
+            provenance.source(table, name), column, table.columns, other_words.way_out(hint, table.columns, column)
         )
         for name, table in sides.items()
         for column in geometry.columns

@@ -212,7 +212,7 @@ def _checked(
     ranges = ranges_of(given.columns)
     for column in [*key, *coordinates]:
         if column not in given:
-            why = way_out(f"there are {listed(given.columns)}", given.columns, key)
+            why = way_out(f"there are {listed(given.columns)}", given.columns, column, key)
             problems.append(missing(name, column, given.columns, why))
             continue
         try:
@@ -299,7 +299,7 @@ def size_problems(objects: pd.DataFrame, column: str, name: str, why: str) -> li
 def check_scores(predictions: pd.DataFrame, name: str, function: str) -> None:
     """Raises InputError unless every prediction has a score; messages say that `function` needs it."""
     if "score" not in predictions:
-        why = way_out(f"{function}() needs the score of each prediction", predictions.columns, ["score"])
+        why = way_out(f"{function}() needs the score of each prediction", predictions.columns, "score", ["score"])
         raise InputError(missing(name, "score", predictions.columns, why))
     null = predictions["score"].isna().to_numpy()
     if null.any():
@@ -348,7 +348,8 @@ def _key_column(given: pd.DataFrame, column: str, key: list[str]) -> pd.Series:
     if strings and column != "frame":
         return values.astype(pandas_tables.TEXT)
     wanted = "int64" if column == "frame" else "int64 or string"
-    raise ValueError(f" is of type {values.dtype}; {wanted} is needed")
+    names = "; where images have names, let sequence be the name and frame be 1" if strings else ""
+    raise ValueError(f" is of type {values.dtype}; {wanted} is needed{names}")
 
 
 def decoded(values: pd.Series) -> pd.Series:

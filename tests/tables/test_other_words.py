@@ -14,7 +14,8 @@ import spotgeo_frames as sf
 from helpers.commands import run_here
 from helpers.problems import refused, warned
 from helpers.scenes import objects
-from spotgeo_frames.tables.other_words import BOXES, SPELLINGS, tidy_call
+from spotgeo_frames.tables.other_words import tidy_call
+from spotgeo_frames.tables.spellings import BOXES, SPELLINGS
 
 ROWS = [(1, 1, 0.0, 0.0), (1, 1, 50.0, 50.0), (1, 2, 0.0, 5.0)]
 POINTS = objects(ROWS)
