@@ -12,7 +12,7 @@ from ..formats import Needed, read_annotations, read_sides
 from ..support import InputError, bins_as_text
 from ..tables import CheckedBins, columns_of
 from .answers import Answer, check_out, formatted, heading, keep, plain_rows, rule_words
-from .arguments import How, read_pair, sequence_numbers, slices_of
+from .arguments import How, check_tables, read_pair, sequence_numbers, slices_of, tidy_arguments
 from .printing import WrongUsage, one_line, problems_reported
 from .submissions import Submission
 from .text import costs_text, number_text, rule_text, sweep_text, table_text
@@ -104,6 +104,8 @@ def ap(
     metrics: str | None,
     by: list[str],
     frames: Path | None,
+    columns: str | None,
+    box_format: str | None,
     categories: Path | None,
     out: Path | None,
 ) -> Answer:
@@ -116,8 +118,10 @@ def ap(
     protocol = protocol or "coco"
     check_out(out, [truth, results.path])
     slices = slices_of(by)
-    named = [name for columns in slices for name in columns]
-    needed = Needed(named, carried=out is not None)
+    named = [name for of in slices for name in of]
+    needed = Needed(named, out is not None, tidy_arguments(columns, box_format))
+    if needed.tidy:
+        check_tables(truth, [truth, results.path])
     content = "masks" if masks else "oks" if keypoints else "iou"
     known, found = read_sides(truth, [results.path], frames, content, needed=needed)
     if categories is not None:
@@ -135,7 +139,7 @@ def ap(
     row, names = plain_rows(result.summary)[0], result.matched.numbers
     answer = {name: row[name] for name in names}
     answer |= {"categories": _by_category(result), "protocol": protocol, "provenance": result.provenance}
-    by_slice = {"*".join(columns): _of_slices(result, columns) for columns in slices}
+    by_slice = {"*".join(of): _of_slices(result, of) for of in slices}
     answer |= {"by": {name: plain_rows(table) for name, table in by_slice.items()}} if slices else {}
     as_json = formatted(answer)
     kept = replace(result, thresholds=_kept_thresholds(result))
@@ -144,7 +148,7 @@ def ap(
 
     def text() -> str:
         shown = [*[name for name in OF_CATEGORIES if name in names], "n_truth", "n_predicted"]
-        tables = [table_text(by_slice["*".join(columns)][[*columns, *shown]]) for columns in slices]
+        tables = [table_text(by_slice["*".join(of)][[*of, *shown]]) for of in slices]
         return "\n\n".join(["\n".join(lines), *tables])
 
     return Answer(text, lambda: as_json)

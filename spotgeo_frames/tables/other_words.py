@@ -28,9 +28,9 @@ from .spellings import (
     SKY,
     SPELLINGS,
     TURNED,
-    BoxFormat,
 )
-from .spellings import plain as plain  # for other rooms, too
+from .spellings import BoxFormat as BoxFormat  # for other rooms, too
+from .spellings import plain as plain
 
 # The arguments of `tidy` that make coordinates, with what is made of them, and columns that these do not make.
 IN_PLACE_OF_XY = {"box": "it", "ra": "places in the sky", "keypoints": "joints", "mask": "masks"}
