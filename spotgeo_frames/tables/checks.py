@@ -12,7 +12,7 @@ from .arrow import as_pandas
 from .columns import Columns, array_of, columns_of, names_without_blanks
 from .key_values import dates_as_text, fractions
 from .messages import counted, first_keys, listed, missing, several_thresholds
-from .other_words import way_out
+from .other_words import missing_columns, way_out
 from .schema import (
     FRAME_KEY,
     LARGEST_COORDINATE,
@@ -208,13 +208,10 @@ def _checked(
 ) -> tuple[dict[str, pd.Series], list[str]]:
     """The columns that pass, in their types, and the problems of those that do not; `largest` is for coordinates."""
     columns: dict[str, pd.Series] = {}
-    problems: list[str] = []
+    wanted = [*key, *coordinates]
+    problems = missing_columns(name, [column for column in wanted if column not in given], given.columns, key)
     ranges = ranges_of(given.columns)
-    for column in [*key, *coordinates]:
-        if column not in given:
-            why = way_out(f"there are {listed(given.columns)}", given.columns, column, key)
-            problems.append(missing(name, column, given.columns, why))
-            continue
+    for column in filter(given.columns.__contains__, wanted):
         try:
             if column in coordinates:
                 columns[column] = _number_column(given, column, key, largest)

@@ -10,6 +10,7 @@ from collections.abc import Collection, Hashable, Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
+from .messages import listed, missing
 from .schema import BOX
 from .spellings import (
     ANGLES,
@@ -107,6 +108,23 @@ def way_out(why: str, columns: Iterable[Hashable], column: str, wanted: Collecti
     made = next((of for argument, of in IN_PLACE_OF_XY.items() if argument in words), "it")
     is_guessed = words.get("box", "").endswith('", box_format="xywh"')
     return f"{why}; {call} makes {made}" + (' (box_format="xyxy" of corners)' if is_guessed else "")
+
+
+def missing_columns(
+    name: str, lacking: Iterable[str], there: Collection[Hashable], wanted: Collection[str]
+) -> list[str]:
+    """The problems of a table `name` that lacks columns, with the call that makes them; a call is told once.
+
+    >>> missing_columns("truth", ["x", "y"], ["frame", "cx", "cy"], ["frame"])[1]
+    'truth: column y is missing; the same tidy() call makes it'
+    """
+    problems, told = [], set()
+    for column in lacking:
+        why = way_out(f"there are {listed(there)}", there, column, wanted)
+        is_told, call = why in told, "the same tidy() call makes it"
+        problems.append(missing(name, column, there, call if is_told and "tidy(" in why else why))
+        told.add(why)
+    return problems
 
 
 def _words(there: list[str], wanted: Collection[str]) -> dict[str, str]:
