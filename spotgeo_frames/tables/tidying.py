@@ -63,7 +63,9 @@ def tidy(
 
     Columns that you do not name, and that are not there, are looked for under their usual names (`image_id`, `label`,
     `confidence`, `xmin` ...), and one printed line says which were taken. So `tidy(table)` is often enough. Only
-    `sequence` and `frame` are looked for in tables that do not say where objects are, as those of frames.
+    `sequence` and `frame` are looked for in tables that do not say where objects are, as those of frames. Where images
+    have names (`image_id` is text, or there is a `file_name`), and there is no sequence, each image becomes a sequence
+    of its own, whose frame is 1, as the readers of files of images have it.
 
     Parameters
     ----------
@@ -73,7 +75,8 @@ def tidy(
         The name that this column has in the table.
     box
         Where the boxes are: the names of the columns of their numbers, in the order that `box_format` has them, or the
-        name of one column of lists, or of dicts or structs whose keys have such names. They are replaced by `x`, `y`
+        name of one column of lists (or of such lists as text), or of dicts or structs whose keys have such names. They
+        are replaced by `x`, `y`
         (the top left corner), `w` and `h`, in their units; boxes with an angle by `cx`, `cy`, `w`, `h` and `angle`.
     box_format
         "xywh": left, top, width, height; "xyxy": left, top, right, bottom, where width is right - left; "cxcywh": the
@@ -84,15 +87,15 @@ def tidy(
         The width and height of the images in pixels, two numbers or the names of two columns: coordinates are then
         shares of these, and become pixels, those of `keypoints`, too. Named columns stay.
     keypoints
-        The name of a column of lists of 3K numbers: x, y and visibility of each joint, as in COCO's files. The table
-        becomes one of joints, K rows for each of its rows, with new columns `joint`, `x`, `y` and `visibility`; boxes
-        become `box_x`, `box_y`, `box_w` and `box_h`.
+        The name of a column of lists of 3K numbers: x, y and visibility of each joint, as in COCO's files; or of lists
+        of K pairs, which have no visibility. The table becomes one of joints, K rows for each of its rows, with new
+        columns `joint`, `x`, `y` and `visibility`; boxes become `box_x`, `box_y`, `box_w` and `box_h`.
     joints
         The K names of the joints; by default COCO's where K is 17, and otherwise 0 to K - 1.
     mask
-        The name of a column of masks: COCO's polygons or dicts of run lengths, or compressed run lengths as text. It is
-        replaced by `mask`, `mask_h` and `mask_w`. Polygons and text need the `size` of their images. Boxes are then
-        dropped, because a table has one geometry.
+        The name of a column of masks: COCO's polygons or dicts of run lengths, compressed run lengths as text, or
+        arrays (height, width) of bool or uint8. It is replaced by `mask`, `mask_h` and `mask_w`. Polygons, in pixels,
+        and text need the `size` of their images. Boxes are then dropped, because a table has one geometry.
 
     Returns
     -------
@@ -103,8 +106,10 @@ def tidy(
     ------
     InputError: a column is missing, is named twice, has no numbers where `box`, `size` or `keypoints` names it, or a
         new name belongs to another column already; two columns may be the one that is looked for; boxes in lists have
-        no format that their name tells; corners are those of no rectangle.
+        no format that their name tells; corners are those of no rectangle; a column may say how boxes are turned.
     ValueError: `box_format` is something else, or `box`, `size` or `joints` does not fit it.
+
+    Warns of boxes that lie between 0 and 1 without a `size`, and of columns that may be places under unknown names.
 
     Examples
     --------
