@@ -76,8 +76,8 @@ def tidy(
     box
         Where the boxes are: the names of the columns of their numbers, in the order that `box_format` has them, or the
         name of one column of lists (or of such lists as text), or of dicts or structs whose keys have such names. They
-        are replaced by `x`, `y`
-        (the top left corner), `w` and `h`, in their units; boxes with an angle by `cx`, `cy`, `w`, `h` and `angle`.
+        are replaced by `x`, `y` (the top left corner), `w` and `h`, in their units; boxes with an angle by `cx`, `cy`,
+        `w`, `h` and `angle`.
     box_format
         "xywh": left, top, width, height; "xyxy": left, top, right, bottom, where width is right - left; "cxcywh": the
         centre, then width and height; "cxcywha": the same and an angle in degrees, from the x axis towards the y axis;

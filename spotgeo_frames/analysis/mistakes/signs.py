@@ -17,7 +17,7 @@ import pandas as pd
 
 from ...geometries import Rows, geometry_of
 from ...matching import left_out
-from ...tables import messages, schema
+from ...tables import columns_of, messages, schema
 from .corrections import GAIN
 from .evidence import enough, near, of_one_joint, places_of
 from .scores import Case, Suspicion
@@ -71,6 +71,16 @@ def no_class_shared(case: Case) -> Iterator[Suspicion]:
     if names is not None:
         advice = f"name classes as the truth does: it has {names[0]}, the predictions have {names[1]}"
         yield case.suspicion("no class is the truth's", advice)
+
+
+def marked(case: Case) -> Iterator[Suspicion]:
+    """Reports predictions that are marked as crowds or as ignored, which only truths can be."""
+    found = left_out.marked(columns_of(case.predictions))
+    text = left_out.marked_text(found)
+    if text is not None:
+        counting = ~np.any([marks for marks in found.values() if marks is not None] or [[False]], axis=0)
+        corrected = case.f1_of(case.predictions[np.broadcast_to(counting, len(case.predictions))])
+        yield case.suspicion("predictions are marked, as only truths can be", text, corrected)
 
 
 def without_truth(case: Case) -> Iterator[Suspicion]:
