@@ -196,6 +196,7 @@ def test_without_the_option_the_columns_are_refused(files: tuple[Path, Path]) ->
     assert done.status == 1
     assert "column sequence is missing" in done.err
     assert "column object is missing" not in done.err
+    assert "hint: --columns, such as --columns frame=image_id" in done.err
 
 
 @pytest.mark.parametrize(

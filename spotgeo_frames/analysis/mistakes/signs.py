@@ -78,8 +78,10 @@ def marked(case: Case) -> Iterator[Suspicion]:
     found = left_out.marked(columns_of(case.predictions))
     text = left_out.marked_text(found)
     if text is not None:
-        counting = ~np.any([marks for marks in found.values() if marks is not None] or [[False]], axis=0)
-        corrected = case.f1_of(case.predictions[np.broadcast_to(counting, len(case.predictions))])
+        counting = np.ones(len(case.predictions), bool)
+        for marks in found.values():
+            counting &= True if marks is None else ~marks
+        corrected = case.f1_of(case.predictions[counting])
         yield case.suspicion("predictions are marked, as only truths can be", text, corrected)
 
 
