@@ -170,7 +170,7 @@ def maybe_places(there: Iterable[str]) -> list[str]:
     >>> maybe_places(["bbox_0", "bbox_1", "frame", "direction"])
     ['bbox_0', 'bbox_1']
     """
-    return [name for name in there if OF_PLACES.search(plain(name))]
+    return [name for name in there if OF_PLACES.search(plain(name)) or plain(name) in LISTS]
 
 
 def sky_names(there: Collection[str]) -> dict[str, str]:

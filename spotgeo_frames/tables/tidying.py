@@ -321,7 +321,7 @@ def _name_of_image(
     candidates = (
         [found["frame"]] if "frame" in found else [str(name) for name in given if plain(name) in NAMES_OF_IMAGES]
     )
-    texts = [name for name in candidates if name not in claimed and pd.api.types.infer_dtype(given[name]) == "string"]
+    texts = [name for name in candidates if name not in claimed and _holds_text(given[name])]
     return texts[0] if len(texts) == 1 else None
 
 
@@ -386,6 +386,12 @@ def _warn(given: pd.DataFrame, tidied: pd.DataFrame, claimed: set[str], *, of_ob
         how = "give box= with box_format=, x= and y=, keypoints= or mask="
         how += "; bounds of shapes are such columns" if any(_holds_shapes(given[name]) for name in unknown) else ""
         warnings.warn(f"tidy: table: {which} may say where objects are, and {stay}; {how}", stacklevel=CALLER + 1)
+
+
+def _holds_text(values: pd.Series) -> bool:
+    """Whether a column holds text, or categories of text."""
+    kinds = values.cat.categories if isinstance(values.dtype, pd.CategoricalDtype) else values
+    return isinstance(kinds.dtype, pd.StringDtype) or pd.api.types.infer_dtype(kinds) == "string"
 
 
 def _holds_shapes(values: pd.Series) -> bool:

@@ -323,6 +323,11 @@ def test_places_under_unknown_names_are_warned_about(names: list[str]) -> None:
         sf.tidy(columns(names, XYXY))
 
 
+def test_lists_whose_first_is_null_are_warned_about() -> None:
+    with warned(("tidy: table", "column tlwh may say where objects are")):
+        sf.tidy(pd.DataFrame(KEY | {"tlwh": [None, [1, 2, 3, 4], None]}))
+
+
 def test_shapes_have_bounds() -> None:
     shapely = pytest.importorskip("shapely")
     table = pd.DataFrame(KEY | {"geometry": [shapely.box(*corners) for corners in XYXY]})
@@ -369,6 +374,9 @@ def test_images_with_names_are_sequences(name: str, capsys: pytest.CaptureFixtur
     tidied = sf.tidy(table.drop(columns=["sequence", "frame"]))
     assert f"sequence from {name}, frame 1 in each sequence" in capsys.readouterr().out
     assert tidied[["sequence", "frame"]].to_numpy().tolist() == [["a.png", 1], ["a.png", 1], ["b.png", 1]]
+    coded = table.drop(columns=["sequence", "frame"]).astype({name: "category"})
+    assert sf.tidy(coded)["sequence"].tolist() == ["a.png", "a.png", "b.png"]
+    assert [*sf.tidy(coded[:0].astype({name: "string"}))][:2] == [*tidied][:2]
     kept = sf.tidy(table.drop(columns="frame").rename(columns={name: "image"}))
     assert kept["frame"].tolist() == ["a.png", "a.png", "b.png"]
     with refused(("truth: column frame", "int64 is needed", "let sequence be the name")):
