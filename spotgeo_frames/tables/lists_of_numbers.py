@@ -28,7 +28,10 @@ def holds_lists(values: pd.Series) -> bool:
         kind = values.dtype.pyarrow_dtype
         return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
     first = values.iloc[0] if len(values) else None
-    return isinstance(first, list | tuple | np.ndarray) or (isinstance(first, str) and first.lstrip()[:1] in ("[", "("))
+    if not isinstance(first, str):
+        return isinstance(first, list | tuple | np.ndarray)
+    text = first.strip()  # compressed run lengths may begin with [, and have no comma
+    return text.startswith(("[", "(")) and text.endswith(("]", ")")) and "," in text
 
 
 def holds_dicts(values: pd.Series) -> bool:
