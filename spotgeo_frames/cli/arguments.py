@@ -4,19 +4,19 @@ import re
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from ..formats import BENCHMARKS, Layout, Needed, is_table, read_sides, sequence_layout
 from ..geometries import Measure
 from ..matching import FrameRule, MatchOptions, match_options, options_with_tracks
 from ..support import InputError, addresses
-from ..tables import Annotations, CheckedBins, SideColumns, schema, selections
+from ..tables import Annotations, CheckedBins, SideColumns, other_words, schema, selections
 from .printing import WrongUsage
 from .submissions import Submission
 
 # The columns that --columns may name.
-TIDIED = ("sequence", "frame", "object", "joint", *schema.BOX, "box", "score", "category", "area", "crowd", "ignore")
-TIDIED += ("visibility",)
+TIDIED = ("sequence", "frame", "object", "joint", *schema.BOX, "z", "ra", "dec", "box", "keypoints", "mask")
+TIDIED += ("score", "category", "area", "crowd", "ignore", "visibility")
 
 # Longer ranges of sequences are refused as typing errors.
 MOST_SEQUENCES = 10_000_000
@@ -82,10 +82,7 @@ def with_how(given: Mapping[str, Any]) -> dict[str, Any]:
             raise WrongUsage("--columns: a --dataset is read in parts, with the columns that it has; leave it out")
         if layout is not None:
             raise WrongUsage(f"--columns: is for tables, and {given['truth']} is a folder of files; leave it out")
-        if not any(is_table(path) for path in _paths_of(given)):
-            raise WrongUsage(
-                f"--columns: is for tables, and {given['truth']} is none, nor are the others; leave it out"
-            )
+        check_tables(given["truth"], _paths_of(given))
     if layout == "posetrack" and any(word is not None for word in options):
         raise WrongUsage("poses are measured in head sizes; leave out --tau and --similarity")
     frames: FrameRule = "labelled" if given["labelled"] else "truth"
@@ -146,15 +143,24 @@ def tidy_arguments(columns: str | None, box_format: str | None) -> dict[str, Any
             raise WrongUsage(f"--columns: {column} is given twice; give it once")
         given[column] = name
     if box_format is not None:
-        if box_format not in ("xywh", "xyxy", "cxcywh"):
-            raise WrongUsage(f"--box-format: {box_format!r} is none of xywh, xyxy, cxcywh")
-        if "box" not in given:
-            lacking = [name for name in schema.BOX if name not in given]
-            if lacking:
-                raise WrongUsage(f"--box-format: needs {', '.join(lacking)} in --columns, or box=, a column of lists")
+        if box_format not in get_args(other_words.BoxFormat):
+            formats = ", ".join(get_args(other_words.BoxFormat))
+            raise WrongUsage(f"--box-format: {box_format!r} is none of {formats}")
+        lacking = [name for name in schema.BOX if name not in given]
+        if "box" not in given and len(lacking) < len(schema.BOX):
+            if lacking or box_format in ("cxcywha", "corners"):
+                needed = "box=, a column of lists" if not lacking else f"{', '.join(lacking)} in --columns, or box="
+                raise WrongUsage(f"--box-format {box_format}: needs {needed}")
             given["box"] = [given.pop(name) for name in schema.BOX]
         given["box_format"] = box_format
     return given
+
+
+def check_tables(truth: str | Path, paths: Sequence[str | Path]) -> None:
+    """Raises WrongUsage unless some of the paths are tables, whose columns may have other names."""
+    if not any(is_table(path) for path in paths):
+        kinds = "Parquet, CSV or Arrow"
+        raise WrongUsage(f"--columns: is for tables ({kinds}), and {truth} is none, nor are the others; leave it out")
 
 
 def check_scheduler(scheduler: str | None, dataset: bool) -> None:

@@ -12,7 +12,7 @@ from ..formats import Needed, read_annotations, read_sides
 from ..support import InputError, bins_as_text
 from ..tables import CheckedBins, columns_of
 from .answers import Answer, check_out, formatted, heading, keep, plain_rows, rule_words
-from .arguments import How, read_pair, sequence_numbers, slices_of
+from .arguments import How, check_tables, read_pair, sequence_numbers, slices_of, tidy_arguments
 from .printing import WrongUsage, one_line, problems_reported, wrong_usage
 from .submissions import Submission
 from .text import costs_text, number_text, rule_text, sweep_text, table_text
@@ -106,6 +106,8 @@ def ap(
     metrics: str | None,
     by: list[str],
     frames: Path | None,
+    columns: str | None,
+    box_format: str | None,
     categories: Path | None,
     out: Path | None,
 ) -> Answer:
@@ -117,7 +119,10 @@ def ap(
         raise WrongUsage("--keypoints and --masks: give one of them")
     check_out(out, [truth, results.path])
     slices = slices_of(by)
-    needed = Needed([name for columns in slices for name in columns], carried=out is not None)
+    named = [name for of in slices for name in of]
+    needed = Needed(named, out is not None, tidy_arguments(columns, box_format))
+    if needed.tidy:
+        check_tables(truth, [truth, results.path])
     content = "masks" if masks else "oks" if keypoints else "iou"
     known, found = read_sides(truth, [results.path], frames, content, needed=needed)
     if categories is not None:
@@ -131,7 +136,7 @@ def ap(
     }
     with wrong_usage():
         result = average_precision(known, found, "oks" if keypoints else None, **rules)
-    by_slice = {"*".join(columns): _of_slices(result, columns) for columns in slices}
+    by_slice = {"*".join(of): _of_slices(result, of) for of in slices}
     as_json = formatted(_numbers(result, by_slice))
     kept = replace(result, thresholds=_kept_thresholds(result))
     keep(out, "ap", kept, as_json, {"truth": known.objects, "results": found.objects})

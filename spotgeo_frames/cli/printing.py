@@ -12,6 +12,10 @@ from ..support import InputError, SliceError, first_line, lacks_memory
 # The count of problems that most commands print.
 MOST_PRINTED = 10
 
+# What follows problems that a call of `tidy` mends.
+TIDY_HINT = "hint: --columns, such as --columns frame=image_id, calls tidy, which finds other usual names by itself"
+TIDY_HINT += "; a --dataset has to be tidied before"
+
 
 def one_line(text: str) -> str:
     """Escapes line breaks and other unprintable characters of keys and paths, so that the text stays on one line.
@@ -84,6 +88,8 @@ def problems_reported(most: int | None = MOST_PRINTED) -> Iterator[None]:
             n_more = len(error.problems[most:]) if most is not None else 0
             if n_more:
                 _complain(f"and {n_more:,} more {'problem' if n_more == 1 else 'problems'}")
+            if any("tidy(table" in problem for problem in error.problems):
+                _complain(TIDY_HINT)
             raise SystemExit(1) from None
         except Exception as error:
             if lacks_memory(error):

@@ -15,6 +15,15 @@ FRAMES = path("--frames", FRAMES_HELP)
 # These also accept a URI such as s3://bucket/folder, which a Path would damage.
 TRUTH_ADDRESS = argument("truth", FILE, metavar="TRUTH")
 FRAMES_ADDRESS = word("--frames", FRAMES_HELP)
+COLUMNS = (
+    word("--columns", "Which column of a table is which, such as frame=image_id,x=xmin; common names are found"),
+    word(
+        "--box-format",
+        "How the numbers of boxes are meant, those that --columns names as x, y, w, h or box, or that are found: xywh, "
+        "xyxy, cxcywh, cxcywha or corners",
+        dest="box_format",
+    ),
+)
 MATCHING = (
     argument("--tau", "Largest distance of a true positive (px); 10 by default", metavar="<float>", type=number),
     argument(
@@ -47,12 +56,7 @@ MATCHING = (
     ),
     flag("--masks", "Read COCO's files for their masks, not boxes"),
     flag("--labelled", "Leave out predictions that lie in no frame of the truth"),
-    word("--columns", "Which column of a table is which, such as frame=image_id,x=xmin; common names are found"),
-    word(
-        "--box-format",
-        "How the columns that --columns names as x, y, w, h are meant: xywh, xyxy or cxcywh",
-        dest="box_format",
-    ),
+    *COLUMNS,
 )
 BENCHMARK = word(
     "--benchmark",

@@ -52,7 +52,7 @@ NUMBERS = {*schema.OBJECT_COLUMNS} - {*schema.NAMING_COLUMNS}
 LEADING_ZEROS, MAYBE_ZEROS = r"^[-+]?0\d", re.compile(rb"""[,\n"]\s*[-+]?0\d""")
 
 # The columns that a table of one side need not have, though the caller names them for both.
-OF_OTHER_SIDE = {"truth": {"score"}, "predictions": {"object", "area", "crowd", "ignore", "visibility"}}
+OF_OTHER_SIDE = {"truth": {"score"}, "predictions": {"object", "category", "area", "crowd", "ignore", "visibility"}}
 
 # How many times its size a Parquet file may unpack to once that is more than LARGEST_UNPACKED.
 LARGEST_RATIO = 200
@@ -159,6 +159,8 @@ def _tidied(table: pd.DataFrame, arguments: Mapping[str, Any], name: str, option
     not `optional`, or for what `tidy` finds wrong.
     """
     fitting = dict(arguments)
+    if fitting.keys().isdisjoint({*schema.BOX, "box"}) and {*schema.BOX} <= {*table}:
+        fitting.pop("box_format", None)  # their names are those of this package
     for column, of in arguments.items():
         names, own = ([of], [column]) if isinstance(of, str) else (of, schema.BOX)
         if column == "box_format" or not {*names}.isdisjoint(table):
@@ -175,7 +177,11 @@ def _tidied(table: pd.DataFrame, arguments: Mapping[str, Any], name: str, option
         with redirect_stdout(sys.stderr):
             return tidy(table, **fitting)
     except InputError as error:
-        raise InputError([problem.replace("tidy: table", name) for problem in error.problems]) from None
+        problems = [problem.replace("tidy: table", name) for problem in error.problems]
+        if arguments.get("category") not in (None, *table.columns):
+            how = "classes of one side are not compared, so leave category out of --columns if this side has none"
+            problems = [f"{problem}; {how}" if "it is to be category" in problem else problem for problem in problems]
+        raise InputError(problems) from None
 
 
 def _tidied_frames(table: pd.DataFrame, arguments: Mapping[str, Any], name: str) -> pd.DataFrame:

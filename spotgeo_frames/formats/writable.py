@@ -18,7 +18,7 @@ def without_identities(objects: pd.DataFrame) -> list[str]:
         return []
     names = [name for name in map(str, objects) if name != "object"]
     why = "tracks need a number or a name that follows an object from frame to frame"
-    hint = other_words.way_out(f"{why}; there are {messages.listed(names)}", names)
+    hint = other_words.way_out(f"{why}; there are {messages.listed(names)}", names, "object")
     return [messages.missing("annotations", "object", names, hint)]
 
 

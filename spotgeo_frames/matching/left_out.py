@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..tables import Columns, as_numbers, first_values, messages, other_words, provenance
-from .agreement import Unknown
+from ..support import InputError
+from ..tables import Columns, as_numbers, first_values, messages, null_rows, other_words, provenance
+from .agreement import Unknown, flags
 from .alignment import Aligned
 from .options import Header, header_of
 from .rule import Rule
 
 # Distances below this are hardly meant in pixels, and degrees have such.
 SMALL = 0.1
+
+# The columns of marks, with what they make of truths.
+MARKED = {"crowd": "crowds", "ignore": "ignored"}
 
 # Frames are counted from 0 or 1; numbers from this on are rather times: microseconds or nanoseconds since some moment.
 CLOCK = 1e9
@@ -28,6 +32,7 @@ def left_out(aligned: Aligned, rule: Rule, *, of_part: bool = False) -> str | No
     truth, predictions = aligned.truth.table, aligned.predictions.table
     texts = [_flat(truth, predictions)] if rule.geometry.covered is not None else []
     texts.append(_several_sizes(aligned, rule))
+    texts.append(marked_text(marked(predictions)))
     if rule.measure is None and rule.of_geometry is None:
         texts += [
             text_of(side, provenance.source(side, name))
@@ -60,6 +65,36 @@ def _flat(truth: Columns, predictions: Columns) -> str | None:
         return None
     counted = " and ".join(f"{count} of the {name}" for name, count in counts.items() if count)
     return f"boxes of zero or negative size overlap with nothing: {counted}"
+
+
+def marked(predictions: Columns) -> dict[str, np.ndarray | None]:
+    """Which predictions are marked as crowds or as ignored, which only truths can be, by the column that says so.
+
+    None where a column holds something else than marks; columns without a mark are left out.
+    """
+    found: dict[str, np.ndarray | None] = {}
+    for column in MARKED:
+        try:
+            marks = flags(predictions, column)
+        except InputError:
+            if not null_rows(predictions[column]).all():
+                found[column] = None
+        else:
+            if marks is not None and marks.any():
+                found[column] = marks
+    return found
+
+
+def marked_text(found: Mapping[str, np.ndarray | None]) -> str | None:
+    """The warning of predictions that are marked, by what `marked` returned; None without any."""
+    if not found:
+        return None
+    texts = [
+        f"column {column} plays no part, since only truths can be {MARKED[column]}"
+        + ("" if marks is None else f", so the predictions that it marks count all the same ({int(marks.sum()):,})")
+        for column, marks in found.items()
+    ]
+    return f"predictions: {'; '.join(texts)}; drop the rows that should not count"
 
 
 def _several_sizes(aligned: Aligned, rule: Rule) -> str | None:

@@ -365,7 +365,7 @@ def check_columns_of(geometry: Geometry, aligned: Aligned) -> None:
     ]
     problems = problems or [
         messages.missing(
-            provenance.source(table, name), column, table.columns, other_words.way_out(hint, table.columns)
+            provenance.source(table, name), column, table.columns, other_words.way_out(hint, table.columns, column)
         )
         for name, table in lacking.items()
         for column in geometry.columns

@@ -221,6 +221,8 @@ def plain_side(side: BatchSide, name: str, sequences: Codes, categories: Codes) 
     crowd, ignore = (np.array(columns[mark]) if mark in columns and name == "truth" else None for mark in crowds.MARKS)
     if "category" in columns and category is None:
         return None
+    if name != "truth" and any(np.any(columns[mark]) for mark in crowds.MARKS if mark in columns):
+        return None  # which is warned about
     if not all(_are_flags(marked) for marked in (crowd, ignore) if marked is not None):
         return None
     form = form_of(name, columns, schema.BOX[: len(geometry)], side.frames)

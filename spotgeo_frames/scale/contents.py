@@ -266,7 +266,7 @@ def _judged(files: Sequence[File], footers: Sequence[_Footer], required: Sequenc
         for name in [] if problems else _needed(required, footer.schema.names):
             if name not in footer.schema.names:
                 there = ", ".join(footer.schema.names) or "none"
-                why = other_words.way_out(f"there are {there}", footer.schema.names)
+                why = other_words.way_out(f"there are {there}", footer.schema.names, name)
                 problems.append(f"{file.place.name}: column {name} is missing; {why}")
                 continue
             kind = footer.schema.field(name).type

@@ -185,7 +185,7 @@ def warnings_of(result: Result, exclude: Sequence[int | str] | None, frames: Fra
 
 
 def category_texts(contents: Mapping[str, Contents], exclude: Sequence[int | str], result: Result) -> list[str]:
-    """Warnings of categories that only one side has, or of which both sides have none in common."""
+    """Warnings of categories that only one side has or none share, and of columns that mark predictions."""
     apart = None
     if _nothing_matched(result) and all("category" in contents[side].schema.names for side in SIDES):
         truth, predictions = (
@@ -197,7 +197,8 @@ def category_texts(contents: Mapping[str, Contents], exclude: Sequence[int | str
             for side in SIDES
         )
         apart = left_out.apart_of_parts(truth, predictions)
-    return list(filter(None, [left_out.one_sided_categories(*geometries(contents)), apart]))
+    marked = left_out.marked_text({name: None for name in left_out.MARKED if name in contents[SIDES[1]].schema.names})
+    return list(filter(None, [left_out.one_sided_categories(*geometries(contents)), apart, marked]))
 
 
 def _nothing_matched(result: Result) -> bool:

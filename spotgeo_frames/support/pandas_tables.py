@@ -36,7 +36,9 @@ def as_text(values: pd.Series) -> pd.Series:
     >>> str(as_text(pd.Series(["a", None], dtype=object)).dtype), str(as_text(pd.Series([1, "a"], dtype=object)).dtype)
     ('str', 'object')
     """
-    if values.dtype != object or pd.api.types.infer_dtype(values, skipna=True) != "string":
+    if values.dtype != object or (len(values) and isinstance(values.iloc[0], list | tuple | dict | np.ndarray)):
+        return values  # without a look at each cell
+    if pd.api.types.infer_dtype(values, skipna=True) != "string":
         return values
     try:
         return values.astype(TEXT)

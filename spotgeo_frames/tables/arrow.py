@@ -36,6 +36,10 @@ TAKEN = "a pandas DataFrame, a polars DataFrame or LazyFrame, or an Arrow table 
 # What makes a table that is taken of one that is not, by the method that such tables have.
 WAYS_OUT = {"compute": "dask", "toPandas": "Spark", "to_pandas": "other dataframes"}
 
+# What pandas makes a table of: columns by name, rows, arrays with named fields or without names, and tensors.
+TABLE_OF = "; pandas.DataFrame(...) makes one"
+OF_ARRAY = "; pandas.DataFrame(..., columns=[...]) makes one"
+
 
 def as_pandas(table: Table, name: str) -> pd.DataFrame:
     """`table` as a DataFrame; named index levels become columns unless there is a column of that name.
@@ -57,17 +61,27 @@ def as_pandas(table: Table, name: str) -> pd.DataFrame:
         frame.attrs = _notes(arrow.schema.metadata)
     else:
         hint = next((f"; {way}() makes one ({of})" for way, of in WAYS_OUT.items() if hasattr(table, way)), "")
-        hint = "; give its field matches" if hasattr(table, "matches") else hint
+        hint = "; give its field matches" if hasattr(table, "matches") else hint or _made_by_pandas(table)
         package = type(table).__module__.partition(".")[0]
         kind = f"{type(table).__name__}{'' if package == 'builtins' else f' of {package}'}"
         raise InputError(f"{name}: is of type {kind}; {TAKEN}{hint}")
     odd = [column for column in frame.columns if not isinstance(column, str)]
     if odd:
-        raise InputError([f"{name}: column {column!r}: its name has to be a string" for column in odd])
+        hint = "; table.columns.map('_'.join) makes such names" if isinstance(frame.columns, pd.MultiIndex) else ""
+        raise InputError([f"{name}: column {column!r}: its name has to be a string{hint}" for column in odd])
     if not frame.columns.is_unique:
         twice = frame.columns[frame.columns.duplicated()].unique()
         raise InputError([f"{name}: column {column} is there more than once" for column in twice])
     return pandas_tables.with_text(frame)
+
+
+def _made_by_pandas(given: Any) -> str:
+    """How pandas makes a table of what is none; empty where it does not."""
+    if isinstance(given, dict | list | tuple) or getattr(getattr(given, "dtype", None), "names", None):
+        return TABLE_OF
+    if isinstance(given, pd.Series):
+        return "; its to_frame() makes one"
+    return OF_ARRAY if getattr(given, "ndim", 0) == 2 else ""
 
 
 def _as_arrow(table: Any, name: str) -> pa.Table:

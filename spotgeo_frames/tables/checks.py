@@ -12,7 +12,7 @@ from .arrow import as_pandas
 from .columns import Columns, array_of, columns_of, names_without_blanks
 from .key_values import dates_as_text, fractions
 from .messages import counted, first_keys, listed, missing, several_thresholds
-from .other_words import incomplete, way_out
+from .other_words import missing_columns, way_out
 from .schema import (
     FRAME_KEY,
     LARGEST_COORDINATE,
@@ -208,13 +208,10 @@ def _checked(
 ) -> tuple[dict[str, pd.Series], list[str]]:
     """The columns that pass, in their types, and the problems of those that do not; `largest` is for coordinates."""
     columns: dict[str, pd.Series] = {}
-    problems: list[str] = []
+    wanted = [*key, *coordinates]
+    problems = missing_columns(name, [column for column in wanted if column not in given], given.columns, key)
     ranges = ranges_of(given.columns)
-    for column in [*key, *coordinates]:
-        if column not in given:
-            why = way_out(f"there are {listed(given.columns)}{incomplete(given.columns)}", given.columns, key)
-            problems.append(missing(name, column, given.columns, why))
-            continue
+    for column in filter(given.columns.__contains__, wanted):
         try:
             if column in coordinates:
                 known = ranges.get(column)
@@ -300,7 +297,7 @@ def size_problems(objects: pd.DataFrame, column: str, name: str, why: str) -> li
 def check_scores(predictions: pd.DataFrame, name: str, function: str) -> None:
     """Raises InputError unless every prediction has a score; messages say that `function` needs it."""
     if "score" not in predictions:
-        why = way_out(f"{function}() needs the score of each prediction", predictions.columns, ["score"])
+        why = way_out(f"{function}() needs the score of each prediction", predictions.columns, "score", ["score"])
         raise InputError(missing(name, "score", predictions.columns, why))
     null = predictions["score"].isna().to_numpy()
     if null.any():
@@ -349,7 +346,8 @@ def _key_column(given: pd.DataFrame, column: str, key: list[str]) -> pd.Series:
     if strings and column != "frame":
         return values.astype(pandas_tables.TEXT)
     wanted = "int64" if column == "frame" else "int64 or string"
-    raise ValueError(f" is of type {values.dtype}; {wanted} is needed")
+    names = "; where images have names, let sequence be the name and frame be 1" if strings else ""
+    raise ValueError(f" is of type {values.dtype}; {wanted} is needed{names}")
 
 
 def decoded(values: pd.Series) -> pd.Series:

@@ -8,130 +8,35 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-from .schema import BOX, BUILT_IN_COLUMNS, OBJECT_COLUMNS
+from .messages import listed, missing
+from .schema import BOX, BUILT_IN_COLUMNS
+from .spellings import (
+    ANGLES,
+    BOXES,
+    CORNERS,
+    EDGES,
+    IMAGE_SIZES,
+    JOINTS,
+    LIST_FORMATS,
+    LISTS,
+    MASKS,
+    OF_PLACES,
+    PARTS,
+    POINTS,
+    RADIANS,
+    SIZES,
+    SKY,
+    SPELLINGS,
+    TURNED,
+)
+from .spellings import BoxFormat as BoxFormat  # for other rooms, too
+from .spellings import plain as plain
 
-# How the numbers of a box are meant.
-BoxFormat = Literal["xywh", "xyxy", "cxcywh", "cxcywha", "corners"]
-
-# What else a column is called, as `plain` has names. Those that stand first are taken where several are there.
-SPELLINGS: dict[str, tuple[str, ...]] = {
-    "sequence": ("sequenceid", "sequencename", "seq", "seqid", "seqname", "video", "videoid", "videoname", "scene"),
-    "frame": ("frameid", "frameindex", "framenumber", "frameidx", "imageid", "imgid", "image", "imageindex"),
-    "object": (
-        "objectid",
-        "objid",
-        "trackid",
-        "trackerid",
-        "instanceid",
-        "annotationid",
-        "annid",
-        "detectionid",
-        "particle",
-        "id",
-    ),
-    "joint": ("jointid", "jointname", "keypoint", "keypointid", "keypointname"),
-    "score": ("scores", "confidence", "confidences", "conf", "probability", "prob", "certainty"),
-    "category": (
-        *("categoryid", "categoryname", "categories", "cat", "catid", "catname", "label", "labels", "labelid"),
-        *(
-            "labelname",
-            "class",
-            "classes",
-            "classid",
-            "classids",
-            "classname",
-            "cls",
-            "objectclass",
-            "objectcategory",
-            "type",
-        ),
-    ),
-    "ra": ("radeg", "raj2000", "alphaj2000", "rightascension"),
-    "dec": ("decdeg", "dej2000", "decj2000", "deltaj2000", "declination"),
-    "crowd": ("iscrowd", "crowds"),
-    "visibility": ("visible", "vis"),
-}
-
-# The columns of a corner, a middle and a size, as `plain` has names.
-TOP_LEFT = [("x", "y"), ("left", "top"), ("xmin", "ymin"), ("minx", "miny"), ("x1", "y1"), ("x0", "y0")]
-TOP_LEFT += [("bbleft", "bbtop"), ("bboxleft", "bboxtop"), ("bboxx", "bboxy"), ("xtl", "ytl")]
-MIDDLES = [("cx", "cy"), ("xc", "yc"), ("xcenter", "ycenter"), ("xcentre", "ycentre")]
-MIDDLES += [("centerx", "centery"), ("centrex", "centrey")]
-WIDTH_HEIGHT = [("w", "h"), ("width", "height"), ("bw", "bh"), ("bbwidth", "bbheight")]
-WIDTH_HEIGHT += [("bboxw", "bboxh"), ("bboxwidth", "bboxheight")]
-
-# The four columns of a box, as `plain` has names, with the format that they are in. The first that are there are meant.
-BOXES: list[tuple[BoxFormat, tuple[str, str, str, str]]] = [
-    ("xyxy", ("xmin", "ymin", "xmax", "ymax")),
-    ("xyxy", ("minx", "miny", "maxx", "maxy")),
-    ("xyxy", ("x1", "y1", "x2", "y2")),
-    ("xyxy", ("x0", "y0", "x1", "y1")),
-    ("xyxy", ("x", "y", "x2", "y2")),
-    ("xyxy", ("left", "top", "right", "bottom")),
-    ("xyxy", ("bboxx1", "bboxy1", "bboxx2", "bboxy2")),
-    ("xyxy", ("boxx1", "boxy1", "boxx2", "boxy2")),
-    ("xyxy", ("box2dx1", "box2dy1", "box2dx2", "box2dy2")),
-    # Of one family first: beside bb_left and bb_width, x may be something else.
-    ("xywh", ("bbleft", "bbtop", "bbwidth", "bbheight")),
-    ("xywh", ("bboxleft", "bboxtop", "bboxwidth", "bboxheight")),
-    ("xywh", ("bboxx", "bboxy", "bboxw", "bboxh")),
-    ("xywh", ("bboxx", "bboxy", "bboxwidth", "bboxheight")),
-    ("xyxy", ("xtl", "ytl", "xbr", "ybr")),
-    *(("xywh", (*corner, *size)) for corner in TOP_LEFT for size in WIDTH_HEIGHT),
-    *(("cxcywh", (*middle, *size)) for middle in MIDDLES for size in WIDTH_HEIGHT),
-]
-
-# What points are called, as `plain` has names.
-POINTS = [("x", "y"), ("xpx", "ypx"), *MIDDLES, ("xcentroid", "ycentroid"), ("posx", "posy"), ("px", "py")]
-POINTS += [("positionx", "positiony"), ("ximage", "yimage"), ("centroid1", "centroid0")]
-
-# Columns that tell of another geometry than points, as `plain` has names.
-SIZES = {name for pair in WIDTH_HEIGHT for name in pair}
-CORNERS = {"xmin", "ymin", "xmax", "ymax", "minx", "miny", "maxx", "maxy", "x0", "y0", "x1", "y1", "x2", "y2"}
-CORNERS |= {"xtl", "ytl", "xbr", "ybr"}
-EDGES = {"left", "top", "right", "bottom"}  # a single one may be anything
-LISTS = {
-    "bbox",
-    "bboxes",
-    "box",
-    "boxes",
-    "xyxy",
-    "xywh",
-    "cxcywh",
-    "bndbox",
-    "boundingbox",
-    "tlwh",
-    "ltwh",
-    "tlbr",
-    "ltrb",
-}
-
-# The format of lists whose name tells it.
-LIST_FORMATS: dict[str, BoxFormat] = {"xyxy": "xyxy", "tlbr": "xyxy", "ltrb": "xyxy", "cxcywh": "cxcywh"}
-LIST_FORMATS |= {"tlwh": "xywh", "ltwh": "xywh"}  # xywh may be that of a middle
-ANGLES = {"angle", "angledeg", "anglerad"}
-TURNED = ANGLES | {"theta", "rotation", "rot", "yaw"}  # of boxes; points may carry such columns
-SKY = {"ra", "radeg", "raj2000", "rightascension", "dec", "decdeg", "dej2000", "decj2000", "declination"}
-SKY |= {"lon", "lat", "lng", "longitude", "latitude"}
-MASKS = {"mask", "masks", "segmentation", "segmentations", "rle", "polygon", "polygons"}
-# What the width and height of the images of masks are called.
-IMAGE_SIZES = [("imagewidth", "imageheight"), ("imgwidth", "imgheight"), ("imagew", "imageh"), ("width", "height")]
-IMAGE_SIZES += [("maskw", "maskh")]
-JOINTS = {"keypoints", "landmarks"}
-
-# Columns that play a part in an evaluation, or whose names may stand for one that does, as `plain` has names.
-PARTS = {
-    *map(str, OBJECT_COLUMNS),
-    "ignore",
-    "filename",
-    "z",
-    *SPELLINGS,
-    *(name for of in SPELLINGS.values() for name in of),
-}
-PARTS |= {name for names in (*(box for _, box in BOXES), *POINTS) for name in names}
-PARTS |= SIZES | CORNERS | EDGES | LISTS | TURNED | SKY | MASKS | JOINTS
+# The arguments of `tidy` that make coordinates, with what is made of them, and columns that these do not make.
+IN_PLACE_OF_XY = {"box": "it", "ra": "places in the sky", "keypoints": "joints", "mask": "masks"}
+PLAIN = ("frame", "object", "score", "category")
 
 CARRIED = "give {them} another name if {they} only to be carried along"
 
@@ -147,16 +52,6 @@ class Told(NamedTuple):
     boxes: bool = False
     poses: bool = False
     own: bool = False
-
-
-def plain(name: Hashable) -> str:
-    """A name in lower case and without what stands between its words.
-
-    >>> plain("X_min"), plain("bbox.x1")
-    ('xmin', 'bboxx1')
-    """
-    text = str(name).casefold()
-    return "".join(letter for letter in text if letter not in "_-. ")
 
 
 def plays_a_part(column: Hashable) -> bool:
@@ -184,15 +79,63 @@ def tidy_call(columns: Iterable[Hashable], name: str = "table", wanted: Collecti
 
     >>> tidy_call(["video", "image_id", "object", "xmin", "ymin", "xmax", "ymax"])
     'tidy(table, sequence="video", frame="image_id", box=["xmin", "ymin", "xmax", "ymax"], box_format="xyxy")'
+    >>> tidy_call(["sequence", "frame", "bbox"])
+    'tidy(table, box="bbox", box_format="xywh")'
     """
-    there = [str(column) for column in columns]
-    words = [
-        f'{column}="{found[0]}"'
+    words = _words([str(column) for column in columns], wanted)
+    return f"tidy({name}, {', '.join(words.values())})" if words else ""
+
+
+def way_out(why: str, columns: Iterable[Hashable], column: str, wanted: Collection[str] = ()) -> str:
+    """The reason why a column is needed, with the call that makes it of others, if there is one.
+
+    >>> way_out("frames need it", ["sequence", "frame_id", "x", "y"], "frame")
+    'frames need it; tidy(table, frame="frame_id") makes it'
+    >>> way_out("frames need it", ["sequence", "x", "y"], "frame")
+    'frames need it'
+    >>> way_out("it is needed", ["frame", "bbox"], "x")
+    'it is needed; tidy(table, box="bbox", box_format="xywh") makes it (box_format="xyxy" of corners)'
+    >>> way_out("it is needed", ["frame", "x", "y"], "sequence")
+    'it is needed; table.assign(sequence=1) makes it where all rows are of one sequence'
+    """
+    words = _words([str(name) for name in columns], wanted)
+    call = f"tidy(table, {', '.join(words.values())})"
+    if column in words:
+        return f"{why}; {call} makes it"
+    if column == "sequence":
+        return f"{why}; table.assign(sequence=1) makes it where all rows are of one sequence"
+    if column in PLAIN or words.keys().isdisjoint({*BOX, *IN_PLACE_OF_XY}):
+        return why
+    made = next((of for argument, of in IN_PLACE_OF_XY.items() if argument in words), "it")
+    is_guessed = words.get("box", "").endswith('", box_format="xywh"')
+    return f"{why}; {call} makes {made}" + (' (box_format="xyxy" of corners)' if is_guessed else "")
+
+
+def missing_columns(
+    name: str, lacking: Iterable[str], there: Collection[Hashable], wanted: Collection[str]
+) -> list[str]:
+    """The problems of a table `name` that lacks columns, with the call that makes them; a call is told once.
+
+    >>> missing_columns("truth", ["x", "y"], ["frame", "cx", "cy"], ["frame"])[1]
+    'truth: column y is missing; the same tidy() call makes it'
+    """
+    problems, told = [], set()
+    for column in lacking:
+        why = way_out(f"there are {listed(there)}{incomplete(there)}", there, column, wanted)
+        is_told, call = why in told, "the same tidy() call makes it"
+        problems.append(missing(name, column, there, call if is_told and "tidy(" in why else why))
+        told.add(why)
+    return problems
+
+
+def _words(there: list[str], wanted: Collection[str]) -> dict[str, str]:
+    """The arguments of `tidy` that mend a table with these columns, by their names; those of boxes stand together."""
+    words = {
+        column: f'{column}="{found[0]}"'
         for column in dict.fromkeys(("sequence", "frame", "object", *wanted))
         if column not in ("w", "h") and (found := in_other_words(column, there))
-    ]
-    words += _geometry_words(there)
-    return f"tidy({name}, {', '.join(words)})" if words else ""
+    }
+    return words | _geometry_words(there)
 
 
 def incomplete(columns: Iterable[Hashable]) -> str:
@@ -209,31 +152,41 @@ def incomplete(columns: Iterable[Hashable]) -> str:
     return ""
 
 
-def way_out(why: str, columns: Iterable[Hashable], wanted: Collection[str] = ()) -> str:
-    """The reason why a column is needed, with the call of `tidy` that would make it, if there is one.
-
-    >>> way_out("frames need it", ["sequence", "frame_id", "x", "y"])
-    'frames need it; tidy(table, frame="frame_id") makes it'
-    >>> way_out("frames need it", ["sequence", "x", "y"])
-    'frames need it'
-    """
-    call = tidy_call(columns, wanted=wanted)
-    return f"{why}; {call} makes it" if call else why
-
-
-def _geometry_words(there: list[str]) -> list[str]:
+def _geometry_words(there: list[str]) -> dict[str, str]:
     """The arguments of `tidy` that name the columns of the geometry; none where nothing has to be renamed.
 
-    There are none for boxes that are turned either: without their angle they would be other boxes.
+    There are none for boxes that may be turned either: without their angle they would be other boxes.
     """
     box, box_format, places = found_geometry(there)
-    if box:
+    if box and (box_format not in ("xywh", "xyxy", "cxcywh") or angle_of(there) is None):
         columns = ", ".join(f'"{name}"' for name in box)
-        return [f"box=[{columns}]", *([f'box_format="{box_format}"'] if box_format != "xywh" else [])]
-    if places or {"x", "y"} <= {*there}:
-        return [f'{axis}="{name}"' for axis, name in places.items()]
+        return {"box": f"box=[{columns}]" + (f', box_format="{box_format}"' if box_format != "xywh" else "")}
+    if box or places or {"x", "y"} <= {*there}:
+        return {} if box else {axis: f'{axis}="{name}"' for axis, name in places.items()}
     sky = sky_names(there)
-    return [f'{axis}="{name}"' for axis, name in sky.items() if axis != name] or mask_words(there)
+    if sky:
+        return {axis: f'{axis}="{name}"' for axis, name in sky.items() if axis != name}
+    for argument, known in (("box", LISTS - RADIANS), ("keypoints", JOINTS)):
+        name = next((name for name in there if plain(name) in known), None)
+        if name is not None:
+            form = f', box_format="{LIST_FORMATS.get(plain(name), "xywh")}"' if argument == "box" else ""
+            return {argument: f'{argument}="{name}"{form}'}
+    mask = mask_words(there)
+    return {"mask": ", ".join(mask)} if mask else {}
+
+
+def angle_of(there: Iterable[str]) -> str | None:
+    """The column that may say how boxes are turned; None without any."""
+    return next((name for name in there if plain(name) in TURNED), None)
+
+
+def maybe_places(there: Iterable[str]) -> list[str]:
+    """The columns whose names tell that they may say where objects are.
+
+    >>> maybe_places(["bbox_0", "bbox_1", "frame", "direction"])
+    ['bbox_0', 'bbox_1']
+    """
+    return [name for name in there if OF_PLACES.search(plain(name)) or plain(name) in LISTS]
 
 
 def mask_words(there: Collection[str]) -> list[str]:
@@ -280,22 +233,19 @@ def geometry_groups(there: Collection[str]) -> list[list[str]]:
 def found_geometry(there: Collection[str]) -> tuple[list[str], BoxFormat, dict[str, str]]:
     """The columns of boxes under their usual names with their format, or those of points that have to be renamed.
 
-    There are none of boxes that are turned, and where nothing has to be renamed.
+    There are none where nothing has to be renamed, and of boxes with an angle only those of their middle.
     """
-    if (
-        any(plain(name) in ANGLES for name in there)
-        or {*BOX} <= {*there}
-        or ("joint" in there and {"x", "y"} <= {*there})
-    ):
+    is_turned = any(plain(name) in ANGLES for name in there)
+    if {*BOX} <= {*there} or {"cx", "cy", "w", "h", "angle"} <= {*there} or {"joint", "x", "y"} <= {*there}:
         return [], "xywh", {}
     by_plain: dict[str, str] = {}
     for name in there:
         by_plain.setdefault(plain(name), name)
     by_plain |= {name: name for name in BOX if name in there}  # w may stand beside W
     for box_format, names in BOXES:
-        if all(name in by_plain for name in names):
+        if all(name in by_plain for name in names) and (box_format == "cxcywha" or not is_turned):
             return [by_plain[name] for name in names], box_format, {}
-    if {"x", "y"} <= {*there}:
+    if {"x", "y"} <= {*there} or is_turned:
         return [], "xywh", {}
     for x, y in POINTS:
         if x in by_plain and y in by_plain:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any, get_args
@@ -9,30 +10,18 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 
-from ..support import InputError, arrays, pandas_tables
+from ..support import InputError
 from .arrow import as_pandas
-from .lists_of_numbers import as_columns, as_matrix, holds_dicts, holds_lists
+from .box_forms import N_NUMBERS, TURNED, are_shares, in_pixels, with_boxes
+from .keypoints_in_cells import by_joint
+from .lists_of_numbers import holds_dicts, holds_lists
 from .masks_in_cells import with_masks
 from .messages import listed, missing
-from .other_words import (
-    LIST_FORMATS,
-    LISTS,
-    BoxFormat,
-    found_geometry,
-    geometry_groups,
-    in_other_words,
-    plain,
-    sky_names,
-)
+from .other_words import angle_of, found_geometry, geometry_groups, in_other_words, maybe_places, sky_names
 from .schema import BOX, geometry_name
+from .spellings import JOINTS, LIST_FORMATS, LISTS, MASKS, NAMES_OF_IMAGES, RADIANS, BoxFormat, plain
 from .table import Table
-from .table_kinds import same_kind_as
-
-# How many numbers each has: those that upright boxes have, an angle more, or four corners.
-N_NUMBERS: dict[str, int] = {"xywh": 4, "xyxy": 4, "cxcywh": 4, "cxcywha": 5, "corners": 8}
-
-# The columns of oriented boxes: middle and size (px), and the angle from the x axis towards the y axis, degrees.
-TURNED = ["cx", "cy", "w", "h", "angle"]
+from .table_kinds import CALLER, same_kind_as
 
 # The columns that are looked for under their usual names, where the caller does not name them: in any table, and in
 # tables of objects, which say where something is.
@@ -40,12 +29,6 @@ OF_ANY, OF_OBJECTS = ("sequence", "frame"), ("object", "joint", "score", "catego
 
 # Columns that say where something is, besides those that are looked for.
 PLACES = {"x", "y", "ra", "dec", "cx", "cy", "mask"}
-
-# COCO's joints, in the order in which its files list them.
-COCO_JOINTS = ["nose", "left_eye", "right_eye", "left_ear", "right_ear"]
-COCO_JOINTS += [
-    f"{side}_{joint}" for joint in ("shoulder", "elbow", "wrist", "hip", "knee", "ankle") for side in ("left", "right")
-]
 
 
 @same_kind_as("table")
@@ -80,7 +63,9 @@ def tidy(
 
     Columns that you do not name, and that are not there, are looked for under their usual names (`image_id`, `label`,
     `confidence`, `xmin` ...), and one printed line says which were taken. So `tidy(table)` is often enough. Only
-    `sequence` and `frame` are looked for in tables that do not say where objects are, as those of frames.
+    `sequence` and `frame` are looked for in tables that do not say where objects are, as those of frames. Where images
+    have names (`image_id` is text, or there is a `file_name`), and there is no sequence, each image becomes a sequence
+    of its own, whose frame is 1, as the readers of files of images have it.
 
     Parameters
     ----------
@@ -90,8 +75,9 @@ def tidy(
         The name that this column has in the table.
     box
         Where the boxes are: the names of the columns of their numbers, in the order that `box_format` has them, or the
-        name of one column of lists, or of dicts or structs whose keys have such names. They are replaced by `x`, `y`
-        (the top left corner), `w` and `h`, in their units; boxes with an angle by `cx`, `cy`, `w`, `h` and `angle`.
+        name of one column of lists (or of such lists as text), or of dicts or structs whose keys have such names. They
+        are replaced by `x`, `y` (the top left corner), `w` and `h`, in their units; boxes with an angle by `cx`, `cy`,
+        `w`, `h` and `angle`.
     box_format
         "xywh": left, top, width, height; "xyxy": left, top, right, bottom, where width is right - left; "cxcywh": the
         centre, then width and height; "cxcywha": the same and an angle in degrees, from the x axis towards the y axis;
@@ -101,15 +87,15 @@ def tidy(
         The width and height of the images in pixels, two numbers or the names of two columns: coordinates are then
         shares of these, and become pixels, those of `keypoints`, too. Named columns stay.
     keypoints
-        The name of a column of lists of 3K numbers: x, y and visibility of each joint, as in COCO's files. The table
-        becomes one of joints, K rows for each of its rows, with new columns `joint`, `x`, `y` and `visibility`; boxes
-        become `box_x`, `box_y`, `box_w` and `box_h`.
+        The name of a column of lists of 3K numbers: x, y and visibility of each joint, as in COCO's files; or of lists
+        of K pairs, which have no visibility. The table becomes one of joints, K rows for each of its rows, with new
+        columns `joint`, `x`, `y` and `visibility`; boxes become `box_x`, `box_y`, `box_w` and `box_h`.
     joints
         The K names of the joints; by default COCO's where K is 17, and otherwise 0 to K - 1.
     mask
-        The name of a column of masks: COCO's polygons or dicts of run lengths, or compressed run lengths as text. It is
-        replaced by `mask`, `mask_h` and `mask_w`. Polygons and text need the `size` of their images. Boxes are then
-        dropped, because a table has one geometry.
+        The name of a column of masks: COCO's polygons or dicts of run lengths, compressed run lengths as text, or
+        arrays (height, width) of bool or uint8. It is replaced by `mask`, `mask_h` and `mask_w`. Polygons, in pixels,
+        and text need the `size` of their images. Boxes are then dropped, because a table has one geometry.
 
     Returns
     -------
@@ -120,8 +106,10 @@ def tidy(
     ------
     InputError: a column is missing, is named twice, has no numbers where `box`, `size` or `keypoints` names it, or a
         new name belongs to another column already; two columns may be the one that is looked for; boxes in lists have
-        no format that their name tells; corners are those of no rectangle.
+        no format that their name tells; corners are those of no rectangle; a column may say how boxes are turned.
     ValueError: `box_format` is something else, or `box`, `size` or `joints` does not fit it.
+
+    Warns of boxes that lie between 0 and 1 without a `size`, and of columns that may be places under unknown names.
 
     Examples
     --------
@@ -149,6 +137,9 @@ def tidy(
     claimed = {*names.values(), *_listed(box), *sizes, *(name for name in (keypoints, mask) if name)}
     is_said = names.keys() & {*BOX, "ra"} or keypoints or mask or box is not None
     taken = None if is_said else _found_box(given, claimed, box_format)
+    cells = {} if is_said or taken else _found_cells(given, claimed, names)
+    keypoints, mask = cells.get("keypoints", keypoints), cells.get("mask", mask)
+    claimed |= {*cells.values()}
     numbers, form, places = taken or (_listed(box), box_format or "xywh", {})
     of_objects = bool(numbers or places or keypoints or mask or names.keys() & PLACES or {*given.columns} & PLACES)
     of_objects |= geometry_name(given.columns) is not None
@@ -157,21 +148,31 @@ def tidy(
     of_objects |= in_sky
     looked_for = (*OF_ANY, *(("ra", "dec") if in_sky else ()), *(OF_OBJECTS if of_objects else ()))
     found = _found_names(given, names, claimed | {*numbers, *places.values()}, looked_for) | places
+    image = _name_of_image(given, found, names, claimed) if of_objects else None
+    if image is not None:
+        found = {"sequence": image, **{column: name for column, name in found.items() if column != "frame"}}
     _check_names(given, names | found, [*numbers, *sizes], form if numbers else None, keypoints)
-    renamed = given.rename(columns={name: column for column, name in (names | found).items()})
-    # What was exploded, or came out of dicts, holds numbers as objects.
-    objects = [name for name in (*BOX, "frame", "score", "area") if name in renamed and renamed[name].dtype == "object"]
-    tidied = renamed.assign(**{name: renamed[name].infer_objects() for name in objects})
+    tidied = _renamed(given, names | found)
     if numbers:
-        tidied = _with_boxes(given, tidied, numbers, form)
+        tidied = with_boxes(given, tidied, numbers, form, size)
     if mask is not None:
         tidied = with_masks(given, tidied, mask, size)
-    elif size is not None:
-        tidied = _in_pixels(given, tidied, size, keypoints)
+    elif size is not None and (form != "corners" or keypoints is not None):
+        tidied = in_pixels(given, tidied, size, keypoints)
     if keypoints is not None:
-        tidied = _by_joint(given, tidied, keypoints, joints, size)
-    _tell(found, numbers if claimed.isdisjoint(numbers) else [], form)
+        tidied = by_joint(given, tidied, keypoints, joints, size)
+    if image is not None:
+        tidied.insert([*tidied].index("sequence") + 1, "frame", 1)
+    _tell(found | cells, numbers if claimed.isdisjoint(numbers) else [], form, one_frame=image is not None)
+    _warn(given, tidied, claimed, of_objects=of_objects, are_pixels=size is not None or not numbers)
     return tidied
+
+
+def _renamed(given: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
+    """The table with these names; what was exploded, or came out of dicts, holds numbers as objects."""
+    renamed = given.rename(columns={name: column for column, name in names.items()})
+    objects = [name for name in (*BOX, "frame", "score", "area") if name in renamed and renamed[name].dtype == "object"]
+    return renamed.assign(**{name: renamed[name].infer_objects() for name in objects})
 
 
 def _listed(box: Any) -> list[str]:
@@ -254,6 +255,7 @@ def _found_box(
         which = " or ".join(listed(group) for group in groups)
         raise InputError(f"tidy: table: {which} may say where objects are; give box=, or x= and y=")
     box, form, places = found_geometry(left)
+    _check_upright(given, box, form, left)
     if box or places or {"x", "y"} <= {*given.columns}:
         return (box, box_format or form, {}) if box else ([], "xywh", places)
     lists = [name for name in left if plain(name) in LISTS and (holds_lists(given[name]) or holds_dicts(given[name]))]
@@ -264,10 +266,63 @@ def _found_box(
             raise InputError(f"tidy: table: nothing in it is a box that box_format={box_format!r} tells of; give box=")
         return None
     told = box_format or LIST_FORMATS.get(plain(lists[0])) or ("xywh" if holds_dicts(given[lists[0]]) else None)
+    if told is None and plain(lists[0]) in RADIANS:
+        how = f'make its angles degrees, and give box="{lists[0]}" and box_format="cxcywha"'
+        raise InputError(f"tidy: table: column {lists[0]} holds boxes whose angles are in radians; {how}")
     if told is None:
         how = f'give box="{lists[0]}" and box_format="xywh" (as in COCO\'s files) or "xyxy" (as in torchvision)'
         raise InputError(f"tidy: table: column {lists[0]} holds boxes, and its name does not tell how; {how}")
     return lists, told, {}
+
+
+def _check_upright(given: pd.DataFrame, box: list[str], form: BoxFormat, left: list[str]) -> None:
+    """Raises InputError if boxes that are taken as upright stand beside a column of angles, not all of them 0."""
+    angle = angle_of(left) if box and N_NUMBERS[form] == 4 else None
+    if angle is None or not pd.api.types.is_any_real_numeric_dtype(given[angle].dtype) or not given[angle].any():
+        return
+    upright = ", ".join(f'"{name}"' for name in box)
+    turned = (
+        f'box=[{upright}, "{angle}"] and box_format="cxcywha" if it is in degrees and turns them about their middle'
+    )
+    ways = f"give {turned if form == 'cxcywh' else 'the columns of oriented boxes: cx, cy, w, h, angle (degrees)'}"
+    also = f'box=[{upright}] and box_format="{form}" if they are upright'
+    raise InputError(f"tidy: table: column {angle} may say how boxes are turned; {ways}, or {also}")
+
+
+def _found_cells(given: pd.DataFrame, claimed: set[str], names: Mapping[str, str]) -> dict[str, str]:
+    """The column of keypoints or of masks under its usual name, where no other column says where objects are.
+
+    Raises InputError if there are several.
+    """
+    left = [str(name) for name in given.columns if name not in claimed]
+    if {"x", "y", "cx", "mask_h"} & {*left, *names} or geometry_name(given.columns):
+        return {}
+    found = {
+        argument: [
+            name for name in left if plain(name) in known and (holds_lists(given[name]) or holds_dicts(given[name]))
+        ]
+        for argument, known in (("keypoints", JOINTS), ("mask", MASKS))
+    }
+    if sum(map(len, found.values())) > 1:
+        which = " and ".join(name for of in found.values() for name in of)
+        raise InputError(f"tidy: table: columns {which} may both say where objects are; give keypoints= or mask=")
+    return {argument: of[0] for argument, of in found.items() if of}
+
+
+def _name_of_image(
+    given: pd.DataFrame, found: Mapping[str, str], names: Mapping[str, str], claimed: set[str]
+) -> str | None:
+    """The column that names images, each of which is then a sequence of its own; None where frames have numbers.
+
+    That is what the readers of files of images do.
+    """
+    if "sequence" in {*given.columns, *found, *names} or "frame" in {*given.columns, *names}:
+        return None
+    candidates = (
+        [found["frame"]] if "frame" in found else [str(name) for name in given if plain(name) in NAMES_OF_IMAGES]
+    )
+    texts = [name for name in candidates if name not in claimed and _holds_text(given[name])]
+    return texts[0] if len(texts) == 1 else None
 
 
 def _check_names(
@@ -307,134 +362,38 @@ def _check_names(
         raise InputError(problems)
 
 
-def _tell(found: Mapping[str, str], box: Sequence[str], box_format: str) -> None:
+def _tell(found: Mapping[str, str], box: Sequence[str], box_format: str, *, one_frame: bool) -> None:
     """Prints in one line which columns were taken without having been named."""
     taken = [f"{column} from {name}" for column, name in found.items()]
+    taken += ["frame 1 in each sequence"] if one_frame else []
     taken += [f"box ({box_format}) from {listed(box)}"] if box else []
     if taken:
         text = f"tidy took {', '.join(taken)}"
         print(text if text.isprintable() else repr(text))
 
 
-def _with_boxes(
-    given: pd.DataFrame, renamed: pd.DataFrame, numbers: Sequence[str], box_format: BoxFormat
-) -> pd.DataFrame:
-    """The table with the columns of boxes in place of the first that had their numbers."""
-    if len(numbers) == 1 and holds_dicts(given[numbers[0]]):
-        columns, box_format = _of_dicts(given, numbers[0], box_format)
-    elif len(numbers) == 1:
-        columns = list(as_matrix(given, numbers[0], [N_NUMBERS[box_format]]).T)
-    else:
-        columns = [_as_numbers(given, name) for name in numbers]
-    made = _boxes(columns, box_format)
-    if len(numbers) == len(made):  # each number keeps its place
-        places = dict(zip(numbers, made, strict=True))
-        order = [places.get(str(name), name) for name in renamed.columns]
-        return renamed.drop(columns=[*numbers]).assign(**made)[order]
-    place = min(list(renamed.columns).index(name) for name in numbers)
-    others = [name for name in renamed.columns if name not in numbers]
-    order = [*others[:place], *made, *others[place:]]
-    return renamed.drop(columns=[*numbers]).assign(**made)[order]
+def _warn(given: pd.DataFrame, tidied: pd.DataFrame, claimed: set[str], *, of_objects: bool, are_pixels: bool) -> None:
+    """Warns of boxes that are rather shares of their images, and of places in columns that are not known."""
+    if not are_pixels and are_shares(tidied):
+        problem = "all boxes lie between 0 and 1, as shares of their images do"
+        warnings.warn(f"tidy: table: {problem}; give size=(width, height) to have pixels", stacklevel=CALLER + 1)
+    left = [] if of_objects else [str(name) for name in given if name not in claimed]
+    unknown = maybe_places(left)
+    unknown += [name for name in left if name not in unknown and _holds_shapes(given[name])]
+    if unknown:
+        which = f"column {unknown[0]}" if len(unknown) == 1 else f"columns {listed(unknown)}"
+        stay = "stays as it is" if len(unknown) == 1 else "stay as they are"
+        how = "give box= with box_format=, x= and y=, keypoints= or mask="
+        how += "; bounds of shapes are such columns" if any(_holds_shapes(given[name]) for name in unknown) else ""
+        warnings.warn(f"tidy: table: {which} may say where objects are, and {stay}; {how}", stacklevel=CALLER + 1)
 
 
-def _of_dicts(given: pd.DataFrame, column: str, said: BoxFormat) -> tuple[Sequence[Any], BoxFormat]:
-    """The numbers of a column of dicts with their format, which the keys tell; x, y, w and h may be of the one `said`.
-
-    Raises InputError if they are no boxes.
-    """
-    parts = as_columns(given, column)
-    keys = [str(name) for name in parts]
-    found, form, _ = (list(BOX), "xywh", {}) if {*BOX} <= {*keys} else found_geometry(keys)
-    if not found:
-        raise InputError(f"tidy: table: column {column} holds dicts of {listed(parts)}, which are no boxes")
-    is_said = form == "xywh" and N_NUMBERS[said] == len(found)
-    return [_as_numbers(parts, name) for name in found], said if is_said else form
+def _holds_text(values: pd.Series) -> bool:
+    """Whether a column holds text, or categories of text."""
+    kinds = values.cat.categories if isinstance(values.dtype, pd.CategoricalDtype) else values
+    return isinstance(kinds.dtype, pd.StringDtype) or pd.api.types.infer_dtype(kinds) == "string"
 
 
-def _as_numbers(given: pd.DataFrame, column: str) -> pd.Series:
-    """A column; raises InputError if it holds no numbers."""
-    values = given[column]
-    if not pd.api.types.is_any_real_numeric_dtype(values.dtype):
-        raise InputError(f"tidy: table: column {column} is of type {values.dtype}; numbers are needed")
-    return values if values.dtype == np.float64 else values.astype("float64")  # small integers would overflow
-
-
-def _boxes(columns: Sequence[Any], box_format: str) -> dict[str, Any]:
-    """x, y, w and h of boxes in another format, or the columns of oriented boxes."""
-    if box_format == "corners":
-        return _of_corners([np.asarray(column, np.float64) for column in columns])
-    if box_format == "cxcywha":
-        return dict(zip(TURNED, columns, strict=True))
-    first, second, third, fourth = columns
-    if box_format == "xyxy":
-        third, fourth = third - first, fourth - second
-    if box_format == "cxcywh":
-        first, second = first - third / 2, second - fourth / 2
-    return dict(zip(BOX, (first, second, third, fourth), strict=True))
-
-
-def _of_corners(numbers: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
-    """Oriented boxes of their four corners, which files round to pixels.
-
-    Raises InputError if some are no rectangles.
-    """
-    corners = np.stack(numbers, axis=1).reshape(-1, 4, 2)
-    sides = np.roll(corners, -1, axis=1) - corners
-    across, down = (sides[:, 0] - sides[:, 2]) / 2, (sides[:, 1] - sides[:, 3]) / 2
-    width, height = (np.sqrt((side * side).sum(axis=1)) for side in (across, down))
-    # Twice what rounding each corner to pixels may change.
-    odd = np.abs(corners[:, 0] + corners[:, 2] - corners[:, 1] - corners[:, 3]).max(axis=1, initial=0) > 4
-    odd |= np.abs((across * down).sum(axis=1)) > 4 * np.maximum(width + height, 1)
-    if odd.any():
-        row = int(np.argmax(odd))
-        shown = corners[row].tolist()
-        which = f"{int(odd.sum()):,} rows have" if odd.sum() > 1 else "1 row has"
-        raise InputError(f"tidy: table: {which} corners of no rectangle; row {row} first: {shown}")
-    cx, cy = corners.mean(axis=1).T
-    angle = arrays.direction(across[:, 1], across[:, 0])
-    return dict(zip(TURNED, (cx, cy, width, height, angle), strict=True))
-
-
-def _in_pixels(given: pd.DataFrame, tidied: pd.DataFrame, size: Any, keypoints: str | None) -> pd.DataFrame:
-    """The table with coordinates in pixels that were shares of the images' width and height."""
-    if "angle" in tidied:
-        raise ValueError("tidy: size does not go with boxes that are turned, whose angle it would change")
-    columns = [name for name in BOX if name in tidied]
-    if not columns and keypoints is None:
-        raise InputError(
-            "tidy: table: size belongs to coordinates, and there are none; name them with box= or x= and y="
-        )
-    factors = dict(zip(BOX, _sizes(given, size) * 2, strict=True))
-    return tidied.assign(**{name: _as_numbers(tidied, name) * factors[name] for name in columns})
-
-
-def _sizes(given: pd.DataFrame, size: Any) -> tuple[Any, Any]:
-    """The width and height of each row's image, px, or of all."""
-    width, height = (_as_numbers(given, of) if isinstance(of, str) else float(of) for of in size)
-    return width, height
-
-
-def _by_joint(
-    given: pd.DataFrame, tidied: pd.DataFrame, keypoints: str, joints: Sequence[Any] | None, size: Any
-) -> pd.DataFrame:
-    """The table with a row for each joint of its lists of keypoints, which are shares of images with a `size`."""
-    numbers = as_matrix(given, keypoints)
-    n_joints, rest = divmod(numbers.shape[1], 3)
-    if rest or (len(given) and not n_joints):
-        problem = f"lists of {numbers.shape[1]} numbers, which are no x, y and visibility of joints"
-        raise InputError(f"tidy: table: column {keypoints} has {problem}")
-    named = joints if joints is not None else COCO_JOINTS if n_joints == len(COCO_JOINTS) else range(n_joints)
-    if len(named) != n_joints and len(given):
-        raise ValueError(f"tidy: joints has {len(named)} names, and column {keypoints} has {n_joints} joints")
-    boxes = {name: f"box_{name}" for name in BOX if name in tidied}
-    rows = tidied.drop(columns=keypoints).rename(columns=boxes)
-    rows = rows.take(np.repeat(np.arange(len(rows)), n_joints)).reset_index(drop=True)
-    x, y, visibility = numbers.reshape(-1, 3).T
-    if size is not None:
-        x, y = (
-            values * np.repeat(of, n_joints) if isinstance(of, pd.Series) else values * of
-            for values, of in zip((x, y), _sizes(given, size), strict=True)
-        )
-    names = pd.Series(list(named), dtype=pandas_tables.TEXT if all(isinstance(of, str) for of in named) else None)
-    columns = {"joint": names.take(np.tile(np.arange(n_joints), len(given))).array}
-    return rows.assign(**columns, x=np.asarray(x).copy(), y=np.asarray(y).copy(), visibility=visibility.copy())
+def _holds_shapes(values: pd.Series) -> bool:
+    """Whether a column holds the shapes of shapely, as tables of geopandas do."""
+    return len(values) > 0 and type(values.iloc[0]).__module__.startswith("shapely")

@@ -13,11 +13,16 @@ from .annotations import Annotations
 from .arrow import as_pandas
 from .checks import check_frames
 from .messages import first_keys, listed, missing
+from .other_words import way_out
 from .schema import FRAME_KEY
+from .spellings import plain
 from .table import Table
 from .table_kinds import same_kind_as
 
 Direction = Literal["nearest", "backward"]
+
+# What times are called, as `plain` has names.
+TIMES = {"timestamp", "timestamps", "timestampns", "timestampus", "timestampms", "ts", "stamp", "datetime", "unixtime"}
 
 # Why predictions have no frame.
 BEYOND = "no frame within the tolerance"
@@ -184,14 +189,20 @@ def _timed(given: Annotations | Table, name: str) -> pd.DataFrame:
             table = table.merge(listed_frames[[*FRAME_KEY, "time"]], how="left", on=FRAME_KEY)
     for column in ("sequence", "time"):
         if column not in table:
-            raise InputError(
-                missing(f"align_times: {name}", column, table.columns, f"there are {listed(table.columns)}")
-            )
+            why = _way_out(table, column)
+            raise InputError(missing(f"align_times: {name}", column, table.columns, why))
     null = table["time"].isna().to_numpy()
     if null.any():
         keys = first_keys(table, null, [column for column in FRAME_KEY if column in table])
         raise InputError(f"align_times: {name}: column time: {int(null.sum()):,} rows are null: {keys}")
     return table
+
+
+def _way_out(table: pd.DataFrame, column: str) -> str:
+    """What a table has instead of a column, and the call that makes it."""
+    why = f"there are {listed(table.columns)}"
+    called = next((name for name in table if plain(name) in TIMES), None) if column == "time" else None
+    return f'{why}; table.rename(columns={{"{called}": "time"}}) makes it' if called else way_out(why, table, column)
 
 
 def _frames_of(truth: Annotations | Table) -> pd.DataFrame:
@@ -202,7 +213,7 @@ def _frames_of(truth: Annotations | Table) -> pd.DataFrame:
     else:
         table = _timed(truth, "truth")
     if "frame" not in table:
-        raise InputError(missing("align_times: truth", "frame", table.columns, f"there are {listed(table.columns)}"))
+        raise InputError(missing("align_times: truth", "frame", table.columns, _way_out(table, "frame")))
     frames = table[[*FRAME_KEY, "time"]].drop_duplicates().reset_index(drop=True)
     several = frames.duplicated(FRAME_KEY, keep=False).to_numpy()
     if several.any():

@@ -136,7 +136,7 @@ def _identities(side: Side, identity: str, laid: Sequences, name: str) -> Identi
     if column == "object" and side.table.attrs.get(schema.NUMBERED):
         names = [own for own in side.table if own != "object"]
         why = "tracks need a number or a name that follows an object from frame to frame"
-        hint = other_words.way_out(f"{why}; there are {messages.listed(names)}", names)
+        hint = other_words.way_out(f"{why}; there are {messages.listed(names)}", names, "object")
         raise InputError(messages.missing(provenance.source(side.table, name), "object", names, hint))
     codes, span = _codes(side.table, column, provenance.source(side.table, name))
     sequence = laid.frame_sequence[side.frame]

@@ -37,6 +37,7 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
         ["--columns", "frame=image_id"],
         ["--columns", "frame=image_id,x=xmin,y=ymin,w=xmax,h=ymax", "--box-format", "xyxy"],
         ["--columns", "score=confidence,category=label"],
+        ["--box-format", "xyxy"],
     ],
 )
 def test_boxes_in_other_words(words: list[str], files: tuple[Path, Path]) -> None:
@@ -44,6 +45,53 @@ def test_boxes_in_other_words(words: list[str], files: tuple[Path, Path]) -> Non
     answer = json.loads(done.out)
     assert (answer["tp"], answer["fn"], answer["fp"], answer["similarity"]) == (3, 0, 0, "iou")
     assert "tidy took sequence from video" in done.err
+
+
+def test_average_precision_of_tables_in_other_words(files: tuple[Path, Path]) -> None:
+    done = run_here("ap", *files, "--columns", "frame=image_id", "--json")
+    assert json.loads(done.out)["AP"] == 1.0
+    done = run_here("ap", *files, "--columns", "frame=imageid")
+    assert (done.status, "truth.csv: column imageid is missing" in done.err) == (1, True)
+    done = run_process(
+        "ap",
+        *(PROJECT / "data" / "coco" / name for name in ("annotations.json", "precise.json")),
+        "--columns",
+        "frame=a",
+    )
+    assert (done.status, "--columns: is for tables (Parquet, CSV or Arrow)" in done.err) == (2, True)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_boxes_in_lists(ending: str, tmp_path: Path) -> None:
+    size = BOXES[["xmax", "ymax"]].to_numpy() - BOXES[["xmin", "ymin"]].to_numpy()
+    boxes = [
+        [*corner, *of] for corner, of in zip(BOXES[["xmin", "ymin"]].to_numpy().tolist(), size.tolist(), strict=True)
+    ]
+    table, path = BOXES[["video", "image_id", "label"]].assign(bbox=boxes), tmp_path / f"truth.{ending}"
+    table.to_csv(path, index=False) if ending == "csv" else table.to_parquet(path)
+    BOXES.to_csv(tmp_path / "found.csv", index=False)
+    for words in (["--box-format", "xywh"], ["--columns", "box=bbox", "--box-format", "xywh"]):
+        done = run_here("score", path, path, *words, "--json")
+        assert json.loads(done.out)["tp"] == 3, done.err
+
+
+def test_a_format_is_not_that_of_boxes_under_their_own_names(files: tuple[Path, Path]) -> None:
+    size = BOXES[["xmax", "ymax"]].to_numpy() - BOXES[["xmin", "ymin"]].to_numpy()
+    own = BOXES.rename(columns={"xmin": "x", "ymin": "y"}).drop(columns=["xmax", "ymax"])
+    own.assign(w=size[:, 0], h=size[:, 1]).to_csv(files[0], index=False)
+    done = run_here("score", *files, "--box-format", "xyxy", "--json")
+    assert json.loads(done.out)["tp"] == 3
+
+
+def test_classes_that_one_side_lacks(files: tuple[Path, Path]) -> None:
+    BOXES.drop(columns="label").to_parquet(files[1])
+    done = run_here("score", *files, "--columns", "category=label", "--json")
+    assert json.loads(done.out)["tp"] == 3
+    assert "categories are not compared, since only the truth has a column category" in done.err
+    done = run_here("score", *files[::-1], "--columns", "category=label", "--json")
+    assert done.status == 1
+    assert "found.parquet: column label is missing" in done.err
+    assert "leave category out of --columns" in done.err
 
 
 def test_tracks_in_other_words(files: tuple[Path, Path]) -> None:
@@ -135,7 +183,10 @@ def test_files_that_are_no_tables_keep_their_names(tmp_path: Path) -> None:
 def test_words_that_no_file_can_take_are_wrong_usage(folder: str, names: list[str], words: list[str]) -> None:
     done = run_process("score", *(PROJECT / "data" / folder / name for name in names), *words)
     assert done.status == 2
-    assert f"--columns: is for tables, and {PROJECT / 'data' / folder / names[0]} is none" in done.err
+    assert (
+        f"--columns: is for tables (Parquet, CSV or Arrow), and {PROJECT / 'data' / folder / names[0]} is none"
+        in done.err
+    )
     done = run_here("compare", *(PROJECT / "data" / folder / name for name in [*names, names[1]]), *words)
     assert done.status == 2
 
@@ -145,6 +196,7 @@ def test_without_the_option_the_columns_are_refused(files: tuple[Path, Path]) ->
     assert done.status == 1
     assert "column sequence is missing" in done.err
     assert "column object is missing" not in done.err
+    assert "hint: --columns, such as --columns frame=image_id" in done.err
 
 
 @pytest.mark.parametrize(
@@ -157,7 +209,8 @@ def test_without_the_option_the_columns_are_refused(files: tuple[Path, Path]) ->
         (["--columns", "colour=label"], 2, "'colour=label' is no COLUMN=NAME"),
         (["--columns", "frame"], 2, "'frame' is no COLUMN=NAME"),
         (["--columns", "frame=image_id,frame=what"], 2, "frame is given twice"),
-        (["--box-format", "xyxy"], 2, "needs x, y, w, h in --columns"),
+        (["--columns", "x=xmin", "--box-format", "xyxy"], 2, "needs y, w, h in --columns"),
+        (["--columns", "x=xmin,y=ymin,w=xmax,h=ymax", "--box-format", "corners"], 2, "needs box=, a column of lists"),
         (["--columns", "box=xmin", "--box-format", "ltrb"], 2, "'ltrb' is none of"),
         (["--columns", "frame=image_id", "--dataset"], 2, "is read in parts"),
     ],

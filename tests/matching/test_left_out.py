@@ -289,3 +289,51 @@ def test_frames_that_are_clocks() -> None:
     with warned():
         sf.match(truth, truth)
         sf.match(truth.assign(frame=[1, 2]), truth.assign(frame=[3, 4]))
+
+
+MARKS = ("column ignore plays no part, since only truths can be ignored", "(1)")
+
+
+@pytest.mark.parametrize("name", MATCHING)
+def test_predictions_that_are_marked_are_told(name: str) -> None:
+    function, before = MATCHING[name]
+    marked = LEFT.assign(ignore=[True, False], crowd=0)
+    with pytest.warns(UserWarning, match="plays no part") as found:
+        function(TRUTH, marked)
+    [text] = [str(warning.message) for warning in found if "plays no part" in str(warning.message)]
+    assert text.startswith(f"{before}predictions: {MARKS[0]}")
+    assert MARKS[1] in text
+    assert "crowd" not in text
+
+
+@pytest.mark.parametrize("marks", [[0, 0], [None, None], [False, False]])
+def test_predictions_without_a_mark_are_not_told(marks: list[Any]) -> None:
+    with warned():
+        sf.match(TRUTH, LEFT.assign(ignore=marks))
+
+
+def test_marks_that_are_none_play_no_part_either() -> None:
+    with warned(("predictions: column crowd", "plays no part", "only truths can be crowds", "drop the rows")):
+        sf.match(TRUTH, LEFT.assign(crowd=["yes", "no"]))
+
+
+def test_marked_predictions_in_batches_and_datasets(tmp_path: Path) -> None:
+    marked = LEFT.assign(ignore=[1, 0])
+    with warned(("Accumulator: predictions: column ignore", "plays no part")):
+        sf.Accumulator().update(TRUTH, marked).compute()
+    with warned(("predictions: column ignore", "plays no part", "only truths can be ignored")):
+        sf.score_dataset(*in_files(TRUTH, marked, tmp_path))
+
+
+def test_marked_predictions_are_suspicious() -> None:
+    found = sf.check(TRUTH, pd.concat([LEFT.assign(ignore=0), LEFT.assign(object=7, x=90.0, ignore=1)]))
+    [row] = found[found["suspicion"].str.contains("marked")].to_dict("records")
+    assert (row["f1"], row["f1_corrected"]) == (pytest.approx(2 / 3), 1.0)
+
+
+def test_frames_that_share_nothing_are_suspicious() -> None:
+    clocks = [side.assign(frame=side["frame"] * 10**9 + shift) for side, shift in ((TRUTH, 0), (LEFT, 7))]
+    [row] = sf.check(*clocks).to_dict("records")
+    assert row["suspicion"] == "no frame has both truths and predictions"
+    assert "1000000000, 3000000000" in row["advice"]
+    assert "align_times()" in row["advice"]

@@ -1,4 +1,4 @@
-"""Thirty shapes of tables, from the documentation of the tools that make them: tidy() takes each."""
+"""More than forty shapes of tables, from the documentation of the tools that make them: tidy() takes each."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import spotgeo_frames as sf
-from helpers.problems import refused
+from helpers.problems import refused, warned
 
 # Two frames with three boxes, px, in an image of 200 x 100.
 BOXES = np.array([[10.0, 20, 30, 40], [100, 10, 20, 20], [0, 0, 50, 25]])
@@ -141,6 +141,68 @@ SHAPES: dict[str, tuple[Any, dict[str, Any]]] = {
         pd.DataFrame(KEY | {"box": dicts(["x", "y", "width", "height"], CXCYWH), "cls": CLASSES}),
         {"box": "box", "box_format": "cxcywh"},
     ),
+    "xmin to ymax, class and conf": (
+        columns(["xmin", "ymin", "xmax", "ymax"], XYXY, conf=0.5, **{"class": CLASSES}),
+        {},
+    ),
+    "OpenCV, start and end": (columns(["startX", "startY", "endX", "endY"], XYXY, label=CLASSES), {}),
+    "corners with a prefix": (
+        columns([f"bbox_{of}" for of in ("xmin", "ymin", "xmax", "ymax")], XYXY, cls=CLASSES),
+        {},
+    ),
+    "Pascal VOC, flattened": (
+        columns([f"bndbox.{of}" for of in ("xmin", "ymin", "xmax", "ymax")], XYXY, name="x", label=CLASSES),
+        {},
+    ),
+    "edges with a prefix": (
+        columns([f"boundingBox_{of}" for of in ("left", "top", "right", "bottom")], XYXY, label=CLASSES),
+        {},
+    ),
+    "corners in words": (
+        columns(["topleft_x", "topleft_y", "bottomright_x", "bottomright_y"], XYXY, label=CLASSES),
+        {},
+    ),
+    "Rekognition": (
+        pd.DataFrame(
+            KEY
+            | {
+                "BoundingBox": dicts(["Width", "Height", "Left", "Top"], (BOXES / SHARES)[:, [2, 3, 0, 1]]),
+                "Label": CLASSES,
+            }
+        ),
+        {"size": SIZE},
+    ),
+    "Ultralytics, xyxyn": (lists("xyxyn", XYXY / SHARES, cls=CLASSES), {"size": SIZE}),
+    "Ultralytics, xywhn": (lists("xywhn", CXCYWH / SHARES, cls=CLASSES), {"size": SIZE}),
+    "COCO boxes in a CSV": (
+        pd.DataFrame(KEY | {"bbox": [str(row) for row in BOXES.tolist()], "category_id": CLASSES}),
+        {"box": "bbox"},
+    ),
+    "tuples in a CSV": (
+        pd.DataFrame(KEY | {"box": [str(tuple(row)) for row in XYXY.tolist()], "label": CLASSES}),
+        {"box_format": "xyxy"},
+    ),
+    "pairs of points, as of Labelme": (
+        pd.DataFrame(KEY | {"points": XYXY.reshape(-1, 2, 2).tolist(), "label": CLASSES}),
+        {"box": "points", "box_format": "xyxy"},
+    ),
+    "small floats in cells": (
+        pd.DataFrame(KEY | {"tlbr": list(XYXY.astype("float32")), "label": CLASSES}),
+        {},
+    ),
+    "an index of frames and objects, as of motmetrics": (
+        columns(["X", "Y", "Width", "Height"], BOXES, Id=[1, 2, 1], label=CLASSES).set_index(["frame", "Id"]),
+        {},
+    ),
+    "fields of an array of NumPy": (
+        pd.DataFrame(
+            np.array(
+                [(*key, *row) for key, row in zip([(1, 1), (1, 1), (1, 2)], XYXY, strict=True)],
+                dtype=[(name, "f4") for name in ("sequence", "frame", "x1", "y1", "x2", "y2")],
+            )
+        ).assign(label=CLASSES),
+        {},
+    ),
     "tidy already": (EXPECTED, {}),
 }
 
@@ -215,6 +277,130 @@ def test_what_is_taken_is_told_in_one_line(capsys: pytest.CaptureFixture[str]) -
     assert "\x1b" not in capsys.readouterr().out
 
 
+def test_four_corners_are_no_opposite_ones() -> None:
+    corners = np.column_stack([x, y, x + w, y, x + w, y + h, x, y + h])
+    expected = np.column_stack([x + w / 2, y + h / 2, w, h, np.zeros(3)]).tolist()
+    named = columns([f"{axis}{n}" for n in (1, 2, 3, 4) for axis in "xy"], corners)
+    names = ["cx", "cy", "w", "h", "angle"]
+    assert sf.tidy(named)[names].to_numpy().tolist() == expected
+    shares = lists("corners", corners / np.tile(SHARES[:2], 4))
+    tidied = sf.tidy(shares, box="corners", box_format="corners", size=SIZE)
+    assert tidied[names].to_numpy() == pytest.approx(np.array(expected))
+
+
+def test_angles_in_degrees_are_taken() -> None:
+    table = columns(["x_center", "y_center", "width", "height"], CXCYWH, angle=30.0)
+    assert sf.tidy(table).iloc[0][["cx", "cy", "w", "h", "angle"]].tolist() == [25, 40, 30, 40, 30]
+    with refused(
+        *[("truth: column x", 'box_format="cxcywha") makes it'), ("truth: column y", "the same tidy() call makes it")]
+    ):
+        sf.match(table, EXPECTED)
+
+
+@pytest.mark.parametrize("angle", ["theta", "rotation", "yaw"])
+def test_angles_that_may_be_in_radians_are_asked_for(angle: str) -> None:
+    table = columns(["cx", "cy", "w", "h"], CXCYWH, **{angle: 0.5})
+    with refused(("tidy: table", f"column {angle} may say how boxes are turned", "cxcywha", "cxcywh")):
+        sf.tidy(table)
+    assert sf.tidy(table.assign(**{angle: 0}))["x"].tolist() == x.tolist()
+    with refused(("tidy: table", "column xywhr", "radians", "cxcywha")):
+        sf.tidy(lists("xywhr", np.column_stack([CXCYWH, [0.1, 0.2, 0.3]])))
+
+
+def test_boxes_that_are_shares_are_warned_about() -> None:
+    shares = columns(["left", "top", "width", "height"], BOXES / SHARES)
+    with warned(("tidy: table", "between 0 and 1", "size=(width, height)")):
+        sf.tidy(shares)
+    with warned():
+        sf.tidy(shares, size=SIZE)
+
+
+@pytest.mark.parametrize(
+    "names", [["bbox_0", "bbox_1", "bbox_2", "bbox_3"], ["xmin_px", "ymin_px", "xmax_px", "ymax_px"]]
+)
+def test_places_under_unknown_names_are_warned_about(names: list[str]) -> None:
+    with warned(("tidy: table", *names, "may say where objects are", "box_format=")):
+        sf.tidy(columns(names, XYXY))
+
+
+def test_lists_whose_first_is_null_are_warned_about() -> None:
+    with warned(("tidy: table", "column tlwh may say where objects are")):
+        sf.tidy(pd.DataFrame(KEY | {"tlwh": [None, [1, 2, 3, 4], None]}))
+
+
+def test_shapes_have_bounds() -> None:
+    shapely = pytest.importorskip("shapely")
+    table = pd.DataFrame(KEY | {"geometry": [shapely.box(*corners) for corners in XYXY]})
+    with warned(("tidy: table", "column geometry", "bounds of shapes")):
+        sf.tidy(table)
+    bounds = pd.DataFrame([shape.bounds for shape in table["geometry"]], columns=["minx", "miny", "maxx", "maxy"])
+    assert sf.tidy(table.join(bounds))["w"].tolist() == w.tolist()
+
+
+class Tensor:
+    """What NumPy takes as an array, as tensors are."""
+
+    def __init__(self, values: np.ndarray) -> None:
+        self.values = values
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return self.values.astype(dtype)
+
+
+def test_tensors_in_cells() -> None:
+    table = pd.DataFrame(KEY | {"boxes": [Tensor(row) for row in XYXY]})
+    assert sf.tidy(table, box="boxes", box_format="xyxy")["w"].tolist() == w.tolist()
+
+
+@pytest.mark.parametrize(
+    ("given", "way_out"),
+    [
+        ({"sequence": [1], "frame": [1]}, "pandas.DataFrame(...)"),
+        ([{"sequence": 1, "frame": 1}], "pandas.DataFrame(...)"),
+        (np.zeros(2, [("x", "f4"), ("y", "f4")]), "pandas.DataFrame(...)"),
+        (BOXES, "pandas.DataFrame(..., columns=[...])"),
+        (pd.Series([1]), "to_frame()"),
+    ],
+)
+def test_what_is_no_table_can_be_made_one(given: Any, way_out: str) -> None:
+    with refused(("tidy: table", "is of type", way_out)):
+        sf.tidy(given)
+
+
+@pytest.mark.parametrize("name", ["image_id", "file_name"])
+def test_images_with_names_are_sequences(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """As the readers of files of images have them."""
+    table = columns(["xmin", "ymin", "xmax", "ymax"], XYXY, **{name: ["a.png", "a.png", "b.png"]})
+    tidied = sf.tidy(table.drop(columns=["sequence", "frame"]))
+    assert f"sequence from {name}, frame 1 in each sequence" in capsys.readouterr().out
+    assert tidied[["sequence", "frame"]].to_numpy().tolist() == [["a.png", 1], ["a.png", 1], ["b.png", 1]]
+    coded = table.drop(columns=["sequence", "frame"]).astype({name: "category"})
+    assert sf.tidy(coded)["sequence"].tolist() == ["a.png", "a.png", "b.png"]
+    assert [*sf.tidy(coded[:0].astype({name: "string"}))][:2] == [*tidied][:2]
+    kept = sf.tidy(table.drop(columns="frame").rename(columns={name: "image"}))
+    assert kept["frame"].tolist() == ["a.png", "a.png", "b.png"]
+    with refused(("truth: column frame", "int64 is needed", "let sequence be the name")):
+        sf.match(kept, kept)
+
+
+def test_keypoints_and_masks_under_their_usual_names(capsys: pytest.CaptureFixture[str]) -> None:
+    people = pd.DataFrame(KEY | {"id": [1, 2, 3], "keypoints": [[1, 2, 2] * 17] * 3})
+    assert len(sf.tidy(people)) == 51
+    assert "keypoints from keypoints" in capsys.readouterr().out
+    runs = pd.DataFrame(KEY | {"segmentation": [{"size": [6, 8], "counts": [7, 3, 38]}] * 3})
+    assert sf.tidy(runs)["mask_w"].tolist() == [8] * 3
+    with refused(("tidy: table", "keypoints and segmentation may both say", "mask=")):
+        sf.tidy(people.assign(segmentation=runs["segmentation"]))
+
+
+def test_pairs_have_no_visibility() -> None:
+    pairs = pd.DataFrame(KEY | {"kp": [[[1, 2], [3, 4], [5, 6]]] * 3})
+    for table in (pairs, pl.DataFrame(pairs), pairs.assign(kp=pairs["kp"].astype(str))):
+        tidied = sf.tidy(table, keypoints="kp")
+        assert [*tidied.columns] == ["sequence", "frame", "joint", "x", "y"]
+        assert list(tidied["x"]) == [1, 3, 5] * 3
+
+
 AMBIGUOUS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "two classes": (
         columns(["x", "y", "w", "h"], BOXES, class_id=1, class_name="car"),
@@ -236,10 +422,35 @@ def test_what_may_mean_two_things_is_refused(name: str) -> None:
 
 
 DAMAGED: dict[str, tuple[Any, dict[str, Any], tuple[str, ...]]] = {
-    "text of lists": (
-        lists("bbox", BOXES).assign(bbox=lambda table: table["bbox"].astype(str)),
+    "text of something else": (
+        lists("bbox", BOXES).assign(bbox="10 20 30 40"),
         {"box": "bbox"},
-        ("tidy: table", "column bbox", "lists of 4 numbers are needed"),
+        ("tidy: table", "column bbox", "lists of 4 numbers are needed", "the first is '10 20 30 40'"),
+    ),
+    "text of a shorter list": (
+        lists("bbox", BOXES).assign(bbox=["[1, 2, 3, 4]", "[1, 2, 3]", "[1, 2, 3, 4]"]),
+        {"box": "bbox"},
+        ("tidy: table", "column bbox", "there is '[1, 2, 3]'", "sequence 1, frame 1"),
+    ),
+    "text that ends within a list": (
+        lists("bbox", BOXES).assign(bbox=["[1, 2, 3, 4]", "[1, 2, 3, 4]", "[1, 2, x, 4]"]),
+        {"box": "bbox"},
+        ("tidy: table", "column bbox", "there is '[1, 2, x, 4]'", "sequence 1, frame 2"),
+    ),
+    "a dict that lacks a key": (
+        pd.DataFrame(KEY | {"box": [*dicts(list("xywh"), BOXES[:2]), {"x": 1, "y": 2, "w": 3}]}),
+        {"box": "box"},
+        ("tidy: table", "column box", "has no h", "row 2"),
+    ),
+    "a word in a dict": (
+        pd.DataFrame(KEY | {"box": [*dicts(list("xywh"), BOXES[:2]), {"x": 1, "y": 2, "w": 3, "h": "4"}]}),
+        {"box": "box"},
+        ("tidy: table", "column box", "numbers are needed as x, y, w, h", "row 2"),
+    ),
+    "points as a corner and a size": (
+        pd.DataFrame(KEY | {"points": XYXY.reshape(-1, 2, 2).tolist()}),
+        {"box": "points"},
+        ("tidy: table", "column points holds lists of points", 'box_format="xyxy"'),
     ),
     "a list that is shorter": (
         pd.DataFrame(KEY | {"bbox": [[1, 2, 3, 4], [1, 2, 3], [1, 2, 3, 4]]}),
@@ -369,7 +580,7 @@ def test_structs_that_are_no_boxes() -> None:
         sf.tidy(pa.table(EACH_KEY | {"box": [whole, None, whole]}))
     with refused(("tidy: table", "column box holds dicts of radius")):
         sf.tidy(pl.DataFrame(KEY | {"box": [{"radius": 1.0}] * 3}), box="box")
-    with refused(("tidy: table", "column w", "numbers are needed")):
+    with refused(("tidy: table", "column box", "numbers are needed as x, y, w, h", "row 0")):
         sf.tidy(pl.DataFrame(KEY | {"box": [whole | {"w": "wide"}] * 3}))
     lacking = sf.tidy(pa.table(EACH_KEY | {"box": [whole, part, whole]}))
     with refused(("truth", "column h")):

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -120,6 +121,19 @@ def test_masks_of_any_form_become_run_lengths() -> None:
     assert sf.match(found, of_polygons)["similarity"].tolist() == [1.0]
 
 
+def test_masks_as_single_polygons_points_and_arrays() -> None:
+    square = [1.0, 1.0, 5.0, 1.0, 5.0, 4.0, 1.0, 4.0]
+    expected = sf.tidy(objects_of(outline=[[square]]), mask="outline", size=(8, 6))
+    inside = np.zeros((6, 8), bool)
+    inside[1:4, 1:5] = True
+    points = [square[at : at + 2] for at in range(0, 8, 2)]
+    for form in (square, points, np.array(square), inside, inside.astype(np.uint8)):
+        pd.testing.assert_frame_equal(sf.tidy(objects_of(outline=[form]), mask="outline", size=(8, 6)), expected)
+    pd.testing.assert_frame_equal(sf.tidy(objects_of(outline=[inside]), mask="outline"), expected)
+    with refused(("tidy: table: column outline: row 0", "the array is 6 x 8", "the image 8 x 6")):
+        sf.tidy(objects_of(outline=[inside]), mask="outline", size=(6, 8))
+
+
 def objects_of(**columns: list[object]) -> pd.DataFrame:
     return pd.DataFrame({"sequence": 1, "frame": 1, "object": [1], **columns})
 
@@ -127,7 +141,10 @@ def objects_of(**columns: list[object]) -> pd.DataFrame:
 @pytest.mark.parametrize(
     ("mask", "words", "problem"),
     [
-        ([[1.0, 1.0, 5.0, 1.0, 5.0, 4.0]], {}, "height and width"),
+        ([[1.0, 1.0, 5.0, 1.0, 5.0, 4.0]], {}, "height and width.*give size="),
+        ([[0.1, 0.1, 0.5, 0.1, 0.5, 0.4]], {"size": (8, 6)}, "no polygon reaches beyond 1 px"),
+        ([[1.0, 1.0, None, 1.0, 5.0, 4.0]], {"size": (8, 6)}, "row 0: something in it is no number"),
+        ({"size": [6, 8], "counts": ["a"]}, {}, "row 0: something in it is no number"),
         ("abc", {}, "needs size="),
         ("abc", {"size": (8, 6)}, "row 0: "),
         (7, {"size": (8, 6)}, "polygons, or a dict"),

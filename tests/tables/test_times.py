@@ -161,3 +161,12 @@ def test_types_that_other_functions_take() -> None:
     start = np.datetime64("2024-01-01")
     moments = TRUTH.assign(time=start + np.array([0, 1, 2], "timedelta64[s]"))
     assert len(sf.align_times(moments, found([start]), np.timedelta64(1, "ms")).predictions) == 1
+
+
+def test_what_is_missing_names_the_call() -> None:
+    truth = pd.DataFrame({"video": 1, "frame": [1, 2], "time": [0.0, 0.1]})
+    with refused(("align_times: truth: column sequence", 'tidy(table, sequence="video") makes it')):
+        sf.align_times(truth, truth, 0.1)
+    named = truth.rename(columns={"video": "sequence", "time": "timestamp"})
+    with refused(("align_times: truth: column time", 'table.rename(columns={"timestamp": "time"}) makes it')):
+        sf.align_times(named, named, 0.1)

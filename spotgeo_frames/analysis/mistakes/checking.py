@@ -25,6 +25,8 @@ most is told (`searches`). Others show in the tables or have signs of their own:
     sequences without truth    the predictions have whole sequences in which the truth has nothing
     sequences missing          so many sequences without predictions are no chance
     no class is the truth's    both sides have categories, and none in common
+    no frame with both         sequences are shared, and no frame has both truths and predictions
+    marked predictions         predictions are crowds or ignored, which only truths can be
 """
 
 from collections.abc import Iterator, Mapping
@@ -44,7 +46,17 @@ from .identity_signs import identity_mistakes
 from .offset_signs import larger, late, offset, offset_in_unit
 from .scores import Case, Suspicion, score
 from .searches import corrected_mistakes
-from .signs import capped, exchanged, lacking, no_class_shared, nothing_shared, several_times, twice, without_truth
+from .signs import (
+    capped,
+    exchanged,
+    lacking,
+    marked,
+    no_class_shared,
+    nothing_shared,
+    several_times,
+    twice,
+    without_truth,
+)
 
 
 @table_kinds.same_kind_as("truth")
@@ -68,19 +80,19 @@ def check(
 
     The mistakes are: x and y swapped, an axis counted from the other edge, frames or sequences numbered too low or too
     high, coordinates halved, doubled, scaled by another factor or normalised to 0 to 1, an offset, truth and
-    predictions exchanged, sequences exchanged with each other, named differently, missing or without any truth, objects
-    listed twice or found several times, and a cap on the count of predictions in a frame. Of boxes also: the centre
-    instead of the top left corner, the far corner instead of the size, width and height swapped, and sizes that are a
-    pixel too large or too small. Of masks: an image that is stored row by row, transposed, upside down, mirrored, of
-    another size than the truth's, or with `mask_h` and `mask_w` swapped. Of oriented boxes: an angle in radians, that
-    turns the other way or is counted from the y axis, corners or half sizes in place of middles and sizes, and two
-    columns swapped. Of the sky: ra and dec swapped, in radians, ra in hours, growing to the west or multiplied by the
-    cosine of dec, dec with the other sign, and an offset. Of joints also: left and right swapped, an order shifted by
-    one, and a visibility that is misread. Of categories: numbers one too low or too high, names with other case or
-    spaces, names exchanged with each other, and none that both sides have. Of tracks also: identities, of either side,
-    that are new in every frame, that only count the rows of each frame, or that are the same for all objects of a
-    sequence. Whether identities begin anew in each sequence or not is no mistake, since an identity belongs to its
-    sequence.
+    predictions exchanged, sequences exchanged with each other, named differently, missing or without any truth, no
+    frame that both sides have, predictions marked as `crowd` or `ignore`, objects listed twice or found several times,
+    and a cap on the count of predictions in a frame. Of boxes also: the centre instead of the top left corner, the far
+    corner instead of the size, width and height swapped, and sizes that are a pixel too large or too small. Of masks:
+    an image that is stored row by row, transposed, upside down, mirrored, of another size than the truth's, or with
+    `mask_h` and `mask_w` swapped. Of oriented boxes: an angle in radians, that turns the other way or is counted from
+    the y axis, corners or half sizes in place of middles and sizes, and two columns swapped. Of the sky: ra and dec
+    swapped, in radians, ra in hours, growing to the west or multiplied by the cosine of dec, dec with the other sign,
+    and an offset. Of joints also: left and right swapped, an order shifted by one, and a visibility that is misread. Of
+    categories: numbers one too low or too high, names with other case or spaces, names exchanged with each other, and
+    none that both sides have. Of tracks also: identities, of either side, that are new in every frame, that only count
+    the rows of each frame, or that are the same for all objects of a sequence. Whether identities begin anew in each
+    sequence or not is no mistake, since an identity belongs to its sequence.
 
     Where several corrections raise F1, the one that raises it most is told; one that is fitted, such as an offset, has
     to raise it more than one that is not. What F1 loses by a mistake that is told is no sign of another one. A mistake
@@ -151,7 +163,7 @@ def check(
     for sign in (nothing_shared, exchanged, no_class_shared):
         suspicions = suspicions or list(sign(case))
     if not suspicions:
-        suspicions = [*without_truth(case), *lacking(case)]
+        suspicions = [*without_truth(case), *lacking(case), *marked(case)]
         suspicions += [*(identity_mistakes(case) if tracks else ()), *_small_signs(case)]
     suspicions.sort(key=lambda row: row.f1 - np.nan_to_num(row.f1_corrected, nan=row.f1))
     answer = pd.DataFrame(suspicions, columns=list(Suspicion._fields))

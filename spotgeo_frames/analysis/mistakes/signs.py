@@ -17,7 +17,7 @@ import pandas as pd
 
 from ...geometries import Rows, geometry_of
 from ...matching import left_out
-from ...tables import messages, schema
+from ...tables import columns_of, messages, schema
 from .corrections import GAIN
 from .evidence import enough, near, of_one_joint, places_of
 from .scores import Case, Suspicion
@@ -48,7 +48,7 @@ STEADY, UNSTEADY = 0.9, 0.6
 
 
 def nothing_shared(case: Case) -> Iterator[Suspicion]:
-    """Reports that there are no predictions, or that they share no sequence with the truth."""
+    """Reports that there are no predictions, or that they share no sequence or no frame with the truth."""
     truth, predictions = case.truth.objects, case.predictions
     if not len(predictions) and len(truth):
         yield case.suspicion("there are no predictions", "check that it is the right file")
@@ -58,6 +58,11 @@ def nothing_shared(case: Case) -> Iterator[Suspicion]:
         names = [", ".join(map(str, of_side[:3])) for of_side in sequences]
         advice = f"name sequences as the truth does: it has {names[0]}, ..., the predictions have {names[1]}, ..."
         yield case.suspicion("no sequence is the truth's", advice)
+    elif len(truth) and not len(truth[schema.FRAME_KEY].drop_duplicates().merge(predictions[schema.FRAME_KEY])):
+        frames = [", ".join(map(str, side["frame"].unique()[:3])) for side in (truth, predictions)]
+        which = f"the truth has {frames[0]}, ..., the predictions have {frames[1]}, ..."
+        advice = f"number frames as the truth does: {which}; align_times() pairs frames that are times"
+        yield case.suspicion("no frame has both truths and predictions", advice)
 
 
 def no_class_shared(case: Case) -> Iterator[Suspicion]:
@@ -66,6 +71,18 @@ def no_class_shared(case: Case) -> Iterator[Suspicion]:
     if names is not None:
         advice = f"name classes as the truth does: it has {names[0]}, the predictions have {names[1]}"
         yield case.suspicion("no class is the truth's", advice)
+
+
+def marked(case: Case) -> Iterator[Suspicion]:
+    """Reports predictions that are marked as crowds or as ignored, which only truths can be."""
+    found = left_out.marked(columns_of(case.predictions))
+    text = left_out.marked_text(found)
+    if text is not None:
+        counting = np.ones(len(case.predictions), bool)
+        for marks in found.values():
+            counting &= True if marks is None else ~marks
+        corrected = case.f1_of(case.predictions[counting])
+        yield case.suspicion("predictions are marked, as only truths can be", text, corrected)
 
 
 def without_truth(case: Case) -> Iterator[Suspicion]:
