@@ -351,7 +351,9 @@ def track(
 
 def _classes(matches: Table) -> set[Any]:
     """The categories that a match table of any kind has, if both of its sides have some."""
-    table = table_kinds.as_kind(matches, "pandas")
+    from ..tables import arrow  # imported here, because it needs pandas
+
+    table = arrow.as_pandas(matches, "matches")
     columns = [f"{prefix}category" for prefix in schema.SIDE_PREFIXES]
     if not {*columns} <= {*table}:
         return set()

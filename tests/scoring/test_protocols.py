@@ -297,7 +297,7 @@ def test_any_distance_may_be_given() -> None:
     claims = sky.assign(ra=[0.0001, 10.0], score=[0.9, 0.8])  # 0.72 arcsec across ra = 0
     row = sf.average_precision(sky, claims, tau=[0.5, 1.0]).summary.iloc[0]
     assert row["AP"] == pytest.approx((51 / 101 / 2 + 1.0) / 2)  # right, but second, within 0.5 arcsec
-    with refused(("sky are measured by a distance", "give tau", "arcsec")):
+    with refused(("places in the sky are measured by a distance", "tau", "arcsec")):
         sf.average_precision(sky, claims)
 
     def taxi(truth: pd.DataFrame, found: pd.DataFrame) -> np.ndarray:

@@ -261,6 +261,7 @@ PROTOCOLS: Mapping[str, Protocol] = {
             max_detections_of="frame",
             verified=True,
             needs_not_exhaustive=True,
+            reads_areas=True,
             has_recall=True,
             frequencies=True,
             geometries=("boxes", "masks"),

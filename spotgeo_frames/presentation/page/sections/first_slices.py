@@ -104,8 +104,11 @@ def _intervals(x: Ranked, by: Sequence[Any], metric: str) -> pd.DataFrame:
 
 
 def _in_short(text: str) -> str:
-    """A bin such as "12.25 to 43.8", with three digits of its edges."""
-    edges = [float(edge) for edge in text.split(" to ")]
+    """A bin such as "12.25 to 43.8", with three digits of its edges; one of times as it is."""
+    try:
+        edges = [float(edge) for edge in text.split(" to ")]
+    except ValueError:
+        return text
     dash = " to " if min(edges) < 0 else "–"
     return dash.join(f"{edge:,.0f}" if abs(edge) >= 1000 else f"{edge:.3g}" for edge in edges)
 
