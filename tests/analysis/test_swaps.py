@@ -294,3 +294,18 @@ def test_a_third_submission_that_makes_two_unknown_is_named() -> None:
     assert pairs.loc[0, "reason"].endswith("compare these two by themselves")
     del matches["alarms"]
     assert sf.compare(matches, metrics=["f1"], by="truth_bright").pairs["low"].notna().all()
+
+
+def test_differences_of_metrics_of_0_and_1_are_those_of_the_metrics() -> None:
+    """Doubling a sum changes no metric that is 0 or 1, and what is not defined for one submission has no difference."""
+    key = pd.MultiIndex.from_product([range(40), [1], range(3)], names=["sequence", "frame", "object"])
+    truth = key.to_frame(index=False).assign(y=50.0)
+    truth["x"] = 100.0 * truth["object"]
+    all_right, all_wrong, none = (sf.match(truth, side) for side in (truth, truth.assign(y=300.0), truth.iloc[:0]))
+    for metric in METRICS:
+        for asked in ([metric], METRICS):
+            pairs = sf.compare({"a": all_right, "b": all_wrong}, metrics=asked).pairs.set_index("metric")
+            assert pairs.loc[metric, "estimate"] == 1
+    pairs = sf.compare({"a": none, "b": all_right}).pairs.set_index("metric")
+    assert (abs(pairs.loc["recall", "estimate"]), abs(pairs.loc["f1", "estimate"])) == (1, 1)
+    assert np.isnan(pairs.loc["precision", "estimate"])

@@ -44,8 +44,8 @@ def heading(page: Page) -> str:
 
 
 def lead(page: Page) -> str:
-    [text] = re.findall(r'<p class="lead">(.*?)[ ]?(?:<span|</p>)', page.raw, re.DOTALL)
-    return text
+    texts = re.findall(r'<p class="lead">(.*?)[ ]?(?:<span|</p>)', page.raw, re.DOTALL)
+    return "".join(texts)
 
 
 def points(share: float) -> str:
@@ -87,7 +87,7 @@ def test_one_finds_more_and_is_right_as_often(tmp_path: Path) -> None:
 def test_nothing_tells_them_apart(tmp_path: Path) -> None:
     truth, found = planted(one=(0.8, 0.3), other=(0.8, 0.3))
     page = page_of(truth, found, tmp_path)
-    assert heading(page).endswith(" are not shown to differ.")
+    assert heading(page).endswith(" are not shown to differ in F1, recall or precision.")
     assert re.match(r"F1 cannot tell them apart \([+−]\d\.\d points, −\d+\.\d to \+\d+\.\d\)\.", lead(page))
 
 
@@ -101,7 +101,7 @@ def test_few_sequences_say_why_nothing_is_sure(tmp_path: Path) -> None:
     truth, found = planted(2, eager=(0.95, 0.9), calm=(0.5, 0.02))
     with warned("fewer than 20 sequences", "with 2 sequences no p-value"):
         page = page_of(truth, found, tmp_path)
-    assert heading(page).endswith(" are not shown to differ.")
+    assert heading(page).endswith(" are not shown to differ in F1, recall or precision.")
     assert "no interval: 2 sequences are too few" in lead(page)
 
 
@@ -123,7 +123,7 @@ def test_one_submission(tmp_path: Path) -> None:
             {"a": 0.9, "b": 0.9, "c": 0.4, "d": 0.2},
             r"[ab] and [ab] are not shown to differ; F1 is lower for 2 others\.",
         ),
-        ({"a": 0.8, "b": 0.8, "c": 0.8}, r"None of the 3 is shown to be the best: [abc] has the highest F1, .*"),
+        ({"a": 0.8, "b": 0.8, "c": 0.8}, r"None of the 3 is shown to be the best; [abc] has the highest F1\."),
         (
             {"a": 0.8, "b": 0.8, "c": 0.8, "d": 0.3},
             r"[abc] has the highest F1; [abc] and [abc] are not shown to be worse, d is\.",
@@ -147,7 +147,9 @@ def test_there_is_nothing_to_find(tmp_path: Path) -> None:
 
 def test_nothing_is_predicted(tmp_path: Path) -> None:
     truth, found = planted(one=(0.0, 0.0))
-    assert heading(page_of(truth, found, tmp_path)) == "one finds none of 400 objects: it predicts nothing."
+    assert (
+        heading(page_of(truth, found, tmp_path)) == "one finds none of 400 objects: it has no prediction that counts."
+    )
 
 
 def test_nothing_at_all(tmp_path: Path) -> None:
@@ -172,7 +174,7 @@ def test_tracks(tmp_path: Path) -> None:
     truth, found = planted(3, good=(1.0, 0.0), bad=(0.6, 0.5))
     with warned("fewer than 20 sequences", "good: null low and high of MOTA", "with 3 sequences no p-value"):
         page = page_of(truth, found, tmp_path, tracks=True, tau=5)
-    assert heading(page).endswith(" are not shown to differ.")
+    assert heading(page).endswith(" are not shown to differ in HOTA, DetA or AssA.")
     assert "The trade: AssA against DetA" in page.text
     result = sf.track(truth, found["good"], tau=5).summary.iloc[-1]
     titles = [text for text in page.text if text.startswith("good: HOTA")]
@@ -228,3 +230,93 @@ def test_the_worst_frames_are_looked_at_first(tmp_path: Path) -> None:
     assert counts[0] == errors.max()
     addresses = [attrs["href"] for tag, attrs in page.elements if tag == "a" and "view?" in str(attrs["href"])]
     assert addresses[0] == f"#view?sequence={looks[0]['sequence']}&frame={looks[0]['frame']}&submission=one"
+
+
+def test_equal_counts_are_no_equal_submissions(tmp_path: Path) -> None:
+    truth, _ = planted()
+    table = truth.objects
+    first = table["object"] == 0
+    found = {name: table[~(first & (table["sequence"] % 2 == rest))] for rest, name in enumerate("ab")}
+    assert heading(page_of(truth, found, tmp_path)) == "a and b are not shown to differ in F1, recall or precision."
+
+
+def test_what_else_differs_is_said(tmp_path: Path) -> None:
+    truth, _ = planted()
+    table, random = truth.objects, np.random.default_rng(0)
+    near, far = (table[random.random(len(table)) < 0.9] for _ in range(2))
+    page = page_of(truth, {"near": near, "far": far.assign(x=far["x"] + 9)}, tmp_path)
+    assert heading(page).endswith(" are not shown to differ in F1, recall or precision.")
+    assert re.search(r"They differ in .*mean distance.*\.", lead(page))
+
+
+def test_one_finds_everything_and_the_other_nothing(tmp_path: Path) -> None:
+    """Doubling sums changes no metric of 0 or 1; the differences are those of these nevertheless."""
+    truth, _ = planted()
+    table = truth.objects
+    page = page_of(truth, {"all": table, "none": table.assign(y=300.0)}, tmp_path)
+    assert heading(page) == "all finds 100 points more of the objects and is right 100 points more often."
+    page = page_of(truth, {"all": table, "none": table.iloc[:0]}, tmp_path)
+    assert heading(page) == "all finds 100 points more of the objects."
+
+
+def test_the_metric_that_ranks_comes_first_where_the_sides_say_otherwise(tmp_path: Path) -> None:
+    """Many detections of low scores make precision low, and cost AP little."""
+    random = np.random.default_rng(1)
+    key = pd.MultiIndex.from_product([range(40), range(2), range(5)], names=["sequence", "frame", "object"])
+    truth = key.to_frame(index=False)
+    truth = truth.assign(x=100.0 * truth["object"], y=50.0, w=40.0, h=40.0)
+    raw = truth.assign(score=0.9)
+    junk = pd.concat([truth.assign(object=truth["object"] + 10 * k, y=200.0 + 50 * k) for k in range(1, 5)])
+    raw = pd.concat([raw, junk.assign(score=random.uniform(0.01, 0.1, len(junk)))])
+    loose = truth.assign(x=truth["x"] + random.normal(0, 6, len(truth)), score=0.9)
+    page = page_of(truth, {"raw": raw, "loose": loose}, tmp_path)
+    assert re.match(r"raw has the higher AP, by \d+ points; loose is right \d+ points more often\.", heading(page))
+    assert lead(page).endswith("Recall and precision are of all detections, whatever their scores.")
+
+
+def test_submissions_that_are_the_same(tmp_path: Path) -> None:
+    truth, found = planted(one=(0.8, 0.3))
+    page = page_of(truth, dict.fromkeys("abc", found["one"]), tmp_path)
+    assert heading(page) == "All 3 are equally good: their F1 is the same."
+
+
+def test_the_last_may_not_be_shown_to_be_worse(tmp_path: Path) -> None:
+    truth, _ = planted()
+    table = truth.objects
+    missed = (table["object"] == 0) & (table["frame"] == 0)
+    few, many = (table[~(missed & (table["sequence"] < count))] for count in (5, 30))
+    alarms = pd.DataFrame(
+        {"sequence": 0, "frame": 0, "object": range(10, 70), "x": 5.0, "y": np.arange(60) * 50 + 99.0}
+    )
+    page = page_of(truth, {"a": few, "b": many, "c": pd.concat([few, alarms])}, tmp_path)
+    assert heading(page) == "a has the highest F1; c is not shown to be worse, b is."
+
+
+@pytest.mark.parametrize("values", [[15.0, 15.1], [999.0, 1004.0], [0.0, 1e9]])
+def test_slices_are_told_apart(tmp_path: Path, values: list[float]) -> None:
+    truth, found = planted(one=(0.8, 0.3))
+    truth.objects["c"] = np.random.default_rng(2).uniform(*values, len(truth.objects))
+    page = page_of(truth, found, tmp_path)
+    intervals = sf.intervals(sf.match(truth, found["one"]), by={"truth_c": 5}, metrics=["recall"])
+    titles = [text for text in page.text if text.startswith("one: recall") and "where c is" in text]
+    assert [float(text.split()[2].rstrip("%")) for text in titles] == pytest.approx(
+        100 * intervals["estimate"], abs=0.06
+    )
+
+
+def test_infinite_attributes_are_not_sliced(tmp_path: Path) -> None:
+    truth, found = planted(one=(0.8, 0.3))
+    truth.objects["c"] = np.where(truth.objects["sequence"] == 0, np.inf, np.arange(len(truth.objects)) * 1.0)
+    assert "Where: recall by c" not in page_of(truth, found, tmp_path).text
+
+
+def test_shares_of_nearly_all_are_not_all(tmp_path: Path) -> None:
+    truth, _ = planted(500)
+    page = page_of(truth, {"one": truth.objects.iloc[1:]}, tmp_path)
+    assert heading(page) == "one finds over 99.9% of the objects and is right 100.0% of the time."
+
+
+def test_what_does_not_count_is_no_nothing(tmp_path: Path) -> None:
+    truth, _ = planted()
+    page = page_of(truth, {"p": truth.objects.assign(frame=truth.objects["frame"] + 50)}, tmp_path, frames="labelled")
+    assert heading(page) == "p finds none of 400 objects: it has no prediction that counts."

@@ -175,15 +175,22 @@ def only_used(
     way. Sums of which nothing is known are none that anything depends on: what reads them is null.
     """
     totals = sums.named(sums.values.sum(axis=0))
-    wanted = function(totals)
+    # What is 0 or 1 with the sums at hand may not change if one of them is doubled, so others are tried, too. Own
+    # metrics are not asked: they may refuse sums that do not fit each other, and what they read is kept anyway.
+    others_too = [] if own else [{name: of + 1.0 + at for at, (name, of) in enumerate(totals.items())}]
+    with np.errstate(all="ignore"):
+        tried = [(of, function(of)) for of in (totals, *others_too)]
 
     def matters(name: str) -> bool:
         if np.isnan(totals[name]).any():
             return False
         if own and ("." not in name or name.partition(".")[0] in own):
             return True
-        changed = function({**totals, name: 2 * totals[name]})
-        return any(not np.array_equal(a, b, equal_nan=True) for a, b in zip(changed, wanted, strict=True))
+        return any(
+            not np.array_equal(a, b, equal_nan=True)
+            for of, wanted in tried
+            for a, b in zip(function({**of, name: 2 * of[name]}), wanted, strict=True)
+        )
 
     with np.errstate(all="ignore"):
         used = [name for name in sums.shapes if matters(name)] or list(sums.shapes)[:1]

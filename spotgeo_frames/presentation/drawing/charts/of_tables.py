@@ -105,8 +105,12 @@ def estimates_by_slice(
     points = base.mark_point(**mark).encode(x=alt.X("estimate:Q", scale=scale, **axis))
     sure = points.transform_filter(alt.FieldEqualPredicate("no", "few")).mark_point(**mark, filled=True)
     hollow = points.transform_filter(alt.FieldEqualPredicate("yes", "few"))
-    has_bars = any(np.isfinite(row["low"]) for row in rows)  # Vega would warn of bars without any bound
-    first, *others = [bars, sure, hollow] if has_bars else [sure, hollow]
+    # Vega would warn of bars without any bound, and of points without any number.
+    has_bars = any(np.isfinite(row["low"]) for row in rows)
+    there = {row["few"] for row in rows if np.isfinite(row["estimate"])}
+    layers = [bars] if has_bars else []
+    layers += [layer for layer, of in ((sure, "no"), (hollow, "yes")) if of in there]
+    first, *others = layers or [sure]
     layers = [by_submission(first, drawn), *(by_submission(layer, drawn, selects=False) for layer in others)]
     about_bars = ", with intervals" if has_bars else ""
     of_few = f"; hollow: {OF_FEW}" if "yes" in few else ""

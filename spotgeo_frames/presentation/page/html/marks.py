@@ -22,7 +22,7 @@ SHAPES = (
 
 
 class Line(NamedTuple):
-    """A straight line; `style` is "grid", "dashed" or "bar", the thick line of an interval."""
+    """A straight line; `style` is "grid" or "bar", the thick line of an interval."""
 
     x1: float
     y1: float
@@ -33,10 +33,10 @@ class Line(NamedTuple):
 
 
 class Path(NamedTuple):
-    """A line through points (x, y); `style` is "curve", "thin" or "dashed"."""
+    """A line through points (x, y); `style` is "thin" or "dashed"."""
 
     points: Sequence[tuple[float, float]]
-    style: str = "curve"
+    style: str = "thin"
     series: int | None = None
 
     @property
@@ -132,4 +132,4 @@ def axis(values: Sequence[float], start: float, end: float, least: float = 0.2, 
     low, high = step * np.floor(low / step + 1e-9), step * np.ceil(high / step - 1e-9)
     high = max(min(high, 1.0), low + step)
     ticks = np.arange(round((high - low) / step) + 1) * step + low
-    return Axis(low, high, start, end, ticks.tolist())
+    return Axis(low, high, start, end, [tick for tick in ticks.tolist() if tick <= high + 1e-9])

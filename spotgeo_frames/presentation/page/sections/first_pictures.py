@@ -10,13 +10,13 @@ from ..evaluation import CONFIDENCE, Evaluation
 from ..html.blocks import Kept
 from ..html.marks import Axis, Bar, Dot, Label, Line, Mark, Path, Picture, axis
 from .first_slices import sliced
-from .verdict import Evidence
+from .verdict import Evidence, percent
 
 # The size of a picture, in px, and the room for the texts of its axis.
 WIDTH, HEIGHT, FOOT = 380, 212, 22
 
 # The rows of a picture are so far apart at least that the values beside them can be read.
-APART = 13
+APART = 12
 
 # The most metrics of the first picture, and the least range of the sides in the second, so that a curve has room.
 MOST_METRICS, TRADED = 5, 0.4
@@ -33,16 +33,12 @@ LONGEST_SLICE, CHARACTER = 14, 5.5
 BOUNDS = ("estimate", "low", "high")
 
 
-def _percent(value: float) -> str:
-    return display.number_text(value, share=True, precision=1)
-
-
 def _with_range(row: pd.Series) -> str:
     """An estimate with its interval, or with the reason why it has none."""
     if np.isnan(row["low"]) and np.isnan(row["high"]):
         reason = "" if pd.isna(row.get("reason")) else f": {row['reason']}"
-        return f"{_percent(row['estimate'])}, no interval{reason}"
-    return f"{_percent(row['estimate'])} ({_percent(row['low'])} to {_percent(row['high'])})"
+        return f"{percent(row['estimate'])}, no interval{reason}"
+    return f"{percent(row['estimate'])} ({percent(row['low'])} to {percent(row['high'])})"
 
 
 def _rows(intervals: pd.DataFrame, names: Sequence[str], metric: str) -> list[pd.Series | None]:
@@ -67,7 +63,7 @@ def numbers(evidence: Evidence, names: Sequence[str]) -> Picture | None:
         marks.append(Label(0, middle + 4, shortened(title, 13), style="strong"))
         for series, row in enumerate(of):
             y = middle + (series - (len(names) - 1) / 2) * apart
-            shown = "–" if row is None else _percent(row["estimate"])
+            shown = "–" if row is None else percent(row["estimate"])
             marks.append(Label(WIDTH, y + 4, shown, "end", "strong", series))
             if row is not None:
                 texts.append(f"{names[series]}: {title} {_with_range(row)}")
@@ -83,7 +79,7 @@ def _of_metrics(evidence: Evidence, names: Sequence[str]) -> dict[str, list[pd.S
     listed = dict.fromkeys([evidence.ranks, *evidence.sides, *wording.RESULT_HEADLINE])
     rows = {name: _rows(evidence.intervals, names, name) for name in listed if wording.is_share(name)}
     known = [(name, of) for name, of in rows.items() if any(row is not None for row in of)]
-    room = max(3, (HEIGHT - FOOT) // (APART * len(names)))
+    room = max(1, (HEIGHT - FOOT) // (APART * len(names)))
     return dict(known[: min(room, MOST_METRICS)])
 
 
@@ -226,7 +222,7 @@ def where(evaluation: Evaluation, names: Sequence[str]) -> Picture | None:
     step = (WIDTH - 56) / len(found.slices)
     spread = min(9.0, step / (len(names) + 1))
     marks, texts = _levels(y_axis, 42), list[str]()
-    for place, text in enumerate(found.slices):
+    for place, text in enumerate(found.shown):
         short = shortened(text, max(4, min(LONGEST_SLICE, int(step / CHARACTER))))
         marks.append(Label(50 + (place + 0.5) * step, HEIGHT - FOOT + 4, short, "middle", "faint"))
     places = {

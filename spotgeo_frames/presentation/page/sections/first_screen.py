@@ -2,19 +2,23 @@
 
 A sentence says who is better, at what, by how much and how sure; pictures show the numbers with their intervals, the
 trade between the two sides of the metric that ranks, what each kind of error costs, and where objects are found; and
-three frames lead to what went wrong. All numbers are those of the sections below.
+three frames lead to what went wrong. Numbers that no section below has, such as the intervals of DetA and AssA, are
+made by the same functions.
 """
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from ....scoring import registry
-from ...drawing import display, wording
+from ...drawing import display, shortened, wording
 from ..evaluation import Evaluation
 from ..html.blocks import Look, Section, Viewer
 from ..html.marks import MOST_SERIES, Dot, Picture
 from .first_pictures import costs, numbers, trade, where
 from .verdict import Sentence, evidence_of, more, sentence
+
+# The longest name of a submission in the legend, in characters.
+LONGEST_NAME = 40
 
 
 class FirstScreen(NamedTuple):
@@ -53,7 +57,8 @@ def first_screen(evaluation: Evaluation, sections: Sequence[Section]) -> FirstSc
         costs(evaluation, names, tables),
         where(evaluation, names),
     ]
-    legend = [(name, Dot(7, 7, position).d) for position, name in enumerate(names)] if len(names) > 1 else []
+    shown = [shortened(name, LONGEST_NAME) for name in names] if len(names) > 1 else []
+    legend = [(name, Dot(7, 7, position).d) for position, name in enumerate(shown)]
     return FirstScreen(
         about(evaluation),
         sentence(evaluation, evidence),
@@ -68,6 +73,9 @@ def about(evaluation: Evaluation) -> str:
     """On how much data submissions were evaluated, and by which rule."""
     shown = display.texts(evaluation.summary).to_dict("records")[0]
     counts = ("n_sequences", "n_frames", "n_truth")
-    data = ", ".join(f"{shown[name]} {registry.METRICS[name].label}" for name in counts)
+    labels = {name: registry.METRICS[name].label for name in counts}
+    data = ", ".join(
+        f"{shown[of]} {name.removesuffix('s') if shown[of] == '1' else name}" for of, name in labels.items()
+    )
     cut = f"; pictures show the best {MOST_SERIES}" if len(evaluation.names) > MOST_SERIES else ""
     return f"{data}; {wording.rule_text(evaluation.rule)}{cut}"

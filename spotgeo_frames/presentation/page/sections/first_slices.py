@@ -10,14 +10,17 @@ from ....analysis.certainty import interval_table
 from ....geometries import Rows
 from ....support import bins_as_text, is_binned, label
 from ....tables import schema, selections
-from ...drawing import display
+from ...drawing import display, wording
 from ..evaluation import COMBINED, CONFIDENCE, EVERY_PAGE, Evaluation, Ranked, matches_of_name, rows_of
 
 # The most slices that a picture has room for, and the bins of a column that is cut here.
 MOST_SLICES, BINS = 10, 5
 
-# What the size of truths is called, and columns whose names are no words.
-SIZE = "size, px"
+# The digits that edges of bins may have in a picture.
+DIGITS = (3, 4, 5, 6)
+
+# The column of the size of truths, and what columns whose names are no words are called.
+SIZE = "size"
 NAMES = {"frame_n_truth": "truths in a frame", "truth_h": "height, px", "truth_w": "width, px"}
 
 
@@ -28,8 +31,8 @@ class Sliced(NamedTuple):
     ----------
     metric, column
         The metric, and the column that is sliced by, in words.
-    slices
-        The slices as text, in their order.
+    slices, shown
+        The slices as text, in their order; and in fewer digits, as far as that tells them apart.
     intervals
         For each submission the metric with its interval, a row a slice, with its text in the column `slice`.
     """
@@ -37,6 +40,7 @@ class Sliced(NamedTuple):
     metric: str
     column: str
     slices: list[str]
+    shown: list[str]
     intervals: dict[str, pd.DataFrame]
 
 
@@ -62,9 +66,10 @@ def _possible(evaluation: Evaluation, names: Sequence[str]) -> Iterator[Sliced]:
         if {*names} <= evaluation.cuts[columns].keys():
             yield _of_recall(columns[0], matches, evaluation.cuts[columns])
     measure = evaluation.rule.geometry.size
+    size = wording.with_unit(SIZE, wording.unit_of_distances(evaluation.rule.unit))
     if measure is not None:
-        matches = {name: table.assign(**{SIZE: _sides(table, measure)}) for name, table in matches.items()}
-    for column in [*_measured(evaluation)[:1], *([] if measure is None else [SIZE])]:
+        matches = {name: table.assign(**{size: _sides(table, measure)}) for name, table in matches.items()}
+    for column in [*_measured(evaluation)[:1], *([] if measure is None else [size])]:
         yield _of_recall(column, matches, selections.binned_together(matches, {column: BINS}))
     each = evaluation.cuts["frame_n_truth",]
     few = each[names[0]][0].nunique() <= MOST_SLICES
@@ -74,7 +79,7 @@ def _possible(evaluation: Evaluation, names: Sequence[str]) -> Iterator[Sliced]:
 
 
 def _sides(table: pd.DataFrame, measure: Callable[[Rows], np.ndarray]) -> np.ndarray:
-    """The side (px) of a square as large as each truth of a match table; null where there is none."""
+    """The side of a square as large as each truth of a match table; null where there is none."""
     with np.errstate(invalid="ignore"):
         return np.sqrt(measure(Rows(table, schema.SIDE_PREFIXES[0])))
 
@@ -91,7 +96,10 @@ def _measured(evaluation: Evaluation) -> list[str]:
     return [
         f"{schema.SIDE_PREFIXES[0]}{name}"
         for name in truth
-        if name not in used and pd.api.types.is_float_dtype(truth[name].dtype) and truth[name].nunique() > BINS
+        if name not in used
+        and pd.api.types.is_float_dtype(truth[name].dtype)
+        and truth[name].nunique() > BINS
+        and not np.isinf(truth[name].to_numpy(np.float64, na_value=np.nan)).any()
     ]
 
 
@@ -99,22 +107,28 @@ def _intervals(x: Ranked, by: Sequence[Any], metric: str) -> pd.DataFrame:
     """The metric by slices, with intervals and a column `slice` of texts."""
     rows = rows_of(interval_table(x, [*by], [metric], confidence=CONFIDENCE)[0], COMBINED)
     column = next(str(name) for name in rows)
-    texts = bins_as_text(rows[[column]])[column].map(label)
-    return rows.assign(slice=texts.map(_in_short) if is_binned(rows[column]) else texts)
+    return rows.assign(slice=bins_as_text(rows[[column]])[column].map(label), is_bin=is_binned(rows[column]))
 
 
-def _in_short(text: str) -> str:
-    """A bin such as "12.25 to 43.8", with three digits of its edges; one of times as it is."""
+def _in_short(bins: Sequence[str]) -> list[str]:
+    """Bins such as "12.25 to 43.8" with as few digits as tell their edges apart; those of times as they are."""
     try:
-        edges = [float(edge) for edge in text.split(" to ")]
+        edges = [[float(edge) for edge in text.split(" to ")] for text in bins]
     except ValueError:
-        return text
-    dash = " to " if min(edges) < 0 else "–"
-    return dash.join(f"{edge:,.0f}" if abs(edge) >= 1000 else f"{edge:.3g}" for edge in edges)
+        return [*bins]
+    distinct = {edge for of in edges for edge in of}
+    dash = " to " if min(distinct) < 0 else "–"
+    for digits in DIGITS:
+        texts = {edge: f"{edge:,.0f}" if abs(edge) >= 10.0**digits else f"{edge:.{digits}g}" for edge in distinct}
+        if len({*texts.values()}) == len(distinct):
+            return [dash.join(texts[edge] for edge in of) for of in edges]
+    return [*bins]
 
 
 def _made(metric: str, column: str, tables: dict[str, pd.DataFrame]) -> Sliced:
-    """The same with the slices of all submissions in their order."""
-    slices = [*dict.fromkeys(name for table in tables.values() for name in table["slice"])]
+    """The same with the slices of all submissions in their order, those that have a number."""
+    known = [table[table["estimate"].notna()] for table in tables.values()]
+    slices = [*dict.fromkeys(name for table in known for name in table["slice"])]
+    are_bins = any(table["is_bin"].any() for table in known)
     named = NAMES.get(column) or display.words(column.removeprefix(schema.SIDE_PREFIXES[0]))
-    return Sliced(metric, named, slices, tables)
+    return Sliced(metric, named, slices, _in_short(slices) if are_bins and slices else slices, tables)

@@ -1,7 +1,7 @@
 """The sentence with which the page begins: who is better, at what, by how much and how sure.
 
 It is made of the comparison's own numbers. What it says is shown: each difference that it calls one has an adjusted
-p-value below 0.05. What is not shown, it says so; what has no number, why.
+p-value of at most 0.05. What is not shown, it says so; what has no number, why.
 """
 
 from __future__ import annotations
@@ -17,12 +17,18 @@ from ....analysis.certainty import compare, interval_table
 from ...drawing import wording
 from ..evaluation import COMBINED, CONFIDENCE, RESAMPLES, Evaluation, Ranked, matches_of_name, rows_of
 
-# Below this adjusted p-value a difference is called one.
+# Up to this adjusted p-value a difference is called one.
 LEVEL = 0.05
 
 # The two sides of the metric that ranks, with what it means to have more of each.
-OF_MATCHES = {"recall": "finds {} more of the objects", "precision": "is right {} more often"}
+OF_MATCHES = {"recall": "finds {} more of the {noun}", "precision": "is right {} more often"}
 OF_TRACKS = {"DetA": "finds objects better by {} of DetA", "AssA": "keeps identities better by {} of AssA"}
+
+# What recall and precision are of where average precision ranks.
+OF_ALL_SCORES = "Recall and precision are of all detections, whatever their scores."
+
+# Up to so many submissions are named where there is nothing to find.
+FEW_NAMES = 3
 
 # Parts of a sentence: texts, each with the position of the submission that it names, or None.
 Sentence = list[tuple[str, int | None]]
@@ -90,7 +96,12 @@ class Difference(NamedTuple):
     @property
     def is_sure(self) -> bool:
         """Whether it is called a difference."""
-        return self.p_adjusted < LEVEL
+        return self.p_adjusted <= LEVEL
+
+    @property
+    def is_none(self) -> bool:
+        """Whether the rows of both are the same: chance does nothing to it."""
+        return self.estimate == self.low == self.high == 0
 
     @property
     def of_better(self) -> Difference:
@@ -108,7 +119,7 @@ class Difference(NamedTuple):
     def range(self) -> str:
         """The difference with its interval, such as "+0.7 points, −4.6 to +7.1", or with the reason why it has none."""
         if np.isnan(self.estimate):
-            return f"no difference: {self.reason}"
+            return f"unknown: {self.reason}"
         if np.isnan(self.low) or np.isnan(self.high):
             return f"{_signed(self.estimate)} points, no interval: {self.reason}"
         shown = f"{_signed(self.estimate)} points, {_signed(self.low)} to {_signed(self.high)}"
@@ -137,6 +148,8 @@ def sentence(evaluation: Evaluation, evidence: Evidence) -> Sentence:
     """What a person would say of the submissions, in one sentence."""
     if not evaluation.summary["n_truth"].any():
         return _of_nothing(evaluation)
+    if not evaluation.summary["n_predicted"].any():
+        return _of_no_predictions(evaluation)
     if len(evaluation.names) == 1:
         return _of_one(evaluation, evidence)
     if len(evaluation.names) == 2:
@@ -148,15 +161,15 @@ def _of_one(evaluation: Evaluation, evidence: Evidence) -> Sentence:
     """How good the only submission is."""
     name = evaluation.names[0]
     texts = shares(evidence, name)
-    n_truth, n_predicted = (int(evaluation.summary[column].iloc[0]) for column in ("n_truth", "n_predicted"))
-    if not n_predicted:
-        return [(name, 0), (f" finds none of {_several(n_truth, 'object')}: it predicts nothing.", None)]
     ranks = wording.first_title(evidence.ranks, evaluation.rule)
     first, second = (texts.get(side) for side in evidence.sides)
     if evidence.ranks in ("f1", "AP") and first and second:
         ap = f" reaches an {ranks} of {texts[evidence.ranks]}:" if evidence.ranks == "AP" and "AP" in texts else ""
         it = " it" if ap else ""
-        return [(name, 0), (f"{ap}{it} finds {first} of the objects and is right {second} of the time.", None)]
+        return [
+            (name, 0),
+            (f"{ap}{it} finds {first} of the {noun_of(evaluation)}s and is right {second} of the time.", None),
+        ]
     if evidence.ranks in texts:
         parts = ", ".join(f"{side} {texts[side]}" for side in evidence.sides if side in texts)
         return [(name, 0), (f" reaches {ranks} {texts[evidence.ranks]}{f': {parts}' if parts else ''}.", None)]
@@ -166,11 +179,26 @@ def _of_one(evaluation: Evaluation, evidence: Evidence) -> Sentence:
 def _of_nothing(evaluation: Evaluation) -> Sentence:
     """How many false alarms there are where there is nothing to find."""
     counts = evaluation.summary["fp"].astype("int64").tolist()
+    order = sorted(range(len(counts)), key=counts.__getitem__)
+    shown = order if len(order) <= FEW_NAMES else [order[0], order[-1]]
     answer: Sentence = [("There is nothing to find: ", None)]
-    for position, (name, count) in enumerate(zip(evaluation.names, counts, strict=True)):
-        comma = ", " if position else ""
-        answer += [(comma, None), (name, position), (f" has {_several(count, 'false alarm')}", None)]
-    return [*answer, (".", None)]
+    for place, position in enumerate(shown):
+        alarms = f" has {_several(counts[position], 'false alarm')}"
+        answer += [(", " if place else "", None), (evaluation.names[position], position), (alarms, None)]
+    return [*answer, ("." if len(shown) == len(order) else f", the other {len(order) - 2} lie between.", None)]
+
+
+def _of_no_predictions(evaluation: Evaluation) -> Sentence:
+    """That nothing is found, since nothing was predicted, or nothing that counts."""
+    found = f"none of {_several(int(evaluation.summary['n_truth'].iloc[0]), noun_of(evaluation))}"
+    if len(evaluation.names) == 1:
+        return [(evaluation.names[0], 0), (f" finds {found}: it has no prediction that counts.", None)]
+    return [(f"All {len(evaluation.names)} find {found}: they have no prediction that counts.", None)]
+
+
+def noun_of(evaluation: Evaluation) -> str:
+    """What one truth is called."""
+    return "joint" if evaluation.rule.geometry.name == "joints" else "object"
 
 
 def _several(count: int, noun: str) -> str:
@@ -182,7 +210,16 @@ def shares(evidence: Evidence, name: str) -> dict[str, str]:
     """The metrics of a submission that are known shares, in percent."""
     rows = evidence.intervals[evidence.intervals["submission"] == name]
     known = zip(rows["metric"], rows["estimate"], strict=True)
-    return {metric: f"{value:.1%}" for metric, value in known if wording.is_share(metric) and not np.isnan(value)}
+    return {metric: percent(value) for metric, value in known if wording.is_share(metric) and not np.isnan(value)}
+
+
+def percent(share: float) -> str:
+    """A share in percent; 0% and 100% are exact."""
+    if 0.9995 <= share < 1:
+        return "over 99.9%"
+    if 0 < share < 0.0005:
+        return "under 0.1%"
+    return f"{share:.1%}"
 
 
 def _of_two(evaluation: Evaluation, evidence: Evidence) -> Sentence:
@@ -190,9 +227,14 @@ def _of_two(evaluation: Evaluation, evidence: Evidence) -> Sentence:
     first, second = evaluation.names
     ranks = difference(evidence, evidence.ranks, first, second)
     of_sides = {side: difference(evidence, side, first, second) for side in evidence.sides}
+    noun = f"{noun_of(evaluation)}s"
     gains = [
-        (int(of.estimate < 0), evidence.sides[side].format(of.points)) for side, of in of_sides.items() if of.is_sure
+        (int(of.estimate < 0), evidence.sides[side].format(of.points, noun=noun))
+        for side, of in of_sides.items()
+        if of.is_sure
     ]
+    title = wording.first_title(evidence.ranks, evaluation.rule)
+    better = int(ranks.estimate < 0)
     if len(gains) == 2 and gains[0][0] != gains[1][0]:
         (one, what), (other, too) = gains
         return [
@@ -201,19 +243,27 @@ def _of_two(evaluation: Evaluation, evidence: Evidence) -> Sentence:
             (evaluation.names[other], other),
             (f" {too}.", None),
         ]
+    if gains and ranks.is_sure and gains[0][0] != better:
+        [(one, what), *_] = gains  # what ranks says otherwise
+        higher: Sentence = [(evaluation.names[better], better), (f" has the higher {title}, by {ranks.points}; ", None)]
+        return [*higher, (evaluation.names[one], one), (f" {what}.", None)]
     if gains:
         one = gains[0][0]
         return [(evaluation.names[one], one), (f" {' and '.join(what for _, what in gains)}.", None)]
-    title = wording.first_title(evidence.ranks, evaluation.rule)
     if ranks.is_sure:
-        one = int(ranks.estimate < 0)
-        return [(evaluation.names[one], one), (f" is better: its {title} is {ranks.points} higher.", None)]
-    known = [of.estimate for of in (ranks, *of_sides.values()) if not np.isnan(of.estimate)]
+        return [(evaluation.names[better], better), (f" is better: its {title} is {ranks.points} higher.", None)]
+    known = {name: of for name, of in {title: ranks, **of_sides}.items() if not np.isnan(of.estimate)}
     pair: Sentence = [(first, 0), (" and ", None), (second, 1)]
     if not known:
         return [*pair, (" cannot be compared.", None)]
-    equal = " are equally good." if not any(known) else " are not shown to differ."
-    return [*pair, (equal, None)]
+    if all(of.is_none for of in known.values()):
+        return [*pair, (" are equally good.", None)]
+    return [*pair, (f" are not shown to differ in {_either([*known])}.", None)]
+
+
+def _either(names: Sequence[str]) -> str:
+    """Names as a choice, such as "F1, recall or precision"."""
+    return " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def _of_several(evaluation: Evaluation, evidence: Evidence) -> Sentence:
@@ -228,41 +278,60 @@ def _of_several(evaluation: Evaluation, evidence: Evidence) -> Sentence:
         after = apart[others[0]].points
         best = f" is the best of {len(evaluation.names)}: its {title} is {after} above that of "
         return [*named, (best, None), (others[0], 1), (".", None)]
+    if all(of.is_none for of in apart.values()):
+        return [(f"All {len(evaluation.names)} are equally good: their {title} is the same.", None)]
     if not behind:
-        start = f"None of the {len(evaluation.names)} is shown to be the best: "
-        return [(start, None), *named, (f" has the highest {title}, by no more than chance explains.", None)]
-    if len(alike) == 1:
+        start = f"None of the {len(evaluation.names)} is shown to be the best; "
+        return [(start, None), *named, (f" has the highest {title}.", None)]
+    if alike == [evaluation.names[1]]:
         lower = behind[0] if len(behind) == 1 else f"{len(behind)} others"
         named += [(" and ", None), (alike[0], evaluation.names.index(alike[0]))]
         return [*named, (f" are not shown to differ; {title} is lower for {lower}.", None)]
     worse = f"{behind[0]} is" if len(behind) == 1 else f"{len(behind)} others are"
-    many = " and ".join(alike) if len(alike) == 2 else f"{len(alike)} others"
-    return [*named, (f" has the highest {title}; {many} are not shown to be worse, {worse}.", None)]
+    many = " and ".join(alike) if len(alike) <= 2 else f"{len(alike)} others"
+    are = "is" if len(alike) == 1 else "are"
+    return [*named, (f" has the highest {title}; {many} {are} not shown to be worse, {worse}.", None)]
 
 
 def more(evaluation: Evaluation, evidence: Evidence) -> str:
     """What the sentence leaves open: the metric that ranks, with its interval or the reason why it has none."""
     title, names = wording.first_title(evidence.ranks, evaluation.rule), evaluation.names
-    if len(names) == 1 or not evaluation.summary["n_truth"].any():
+    if not evaluation.summary["n_truth"].any() or not evaluation.summary["n_predicted"].any():
         return ""
+    of_ap = [OF_ALL_SCORES] if evidence.ranks == "AP" else []
+    if len(names) == 1:
+        return " ".join(of_ap)
     first, second, *others = names
     ranks = difference(evidence, evidence.ranks, first, second)
     if others:
         return f"{title}: {first} minus {second} is {ranks.range}."
-    if np.isnan(ranks.estimate):
-        return f"{title} has {ranks.range}."
     texts = [_of_ranks(title, ranks, names)]
     of_sides = {side: difference(evidence, side, first, second) for side in evidence.sides}
     if any(of.is_sure for of in of_sides.values()):
         open_sides = {side: of for side, of in of_sides.items() if not of.is_sure and not np.isnan(of.estimate)}
         texts += [f"In {side} they are not shown to differ ({of.range})." for side, of in open_sides.items()]
-    return " ".join(texts)
+    elif not ranks.is_sure:
+        texts += _others_that_differ(evidence)
+    return " ".join([*texts, *of_ap])
+
+
+def _others_that_differ(evidence: Evidence) -> list[str]:
+    """The other headline metrics in which two submissions differ, as a sentence; none where there is none."""
+    assert evidence.pairs is not None
+    pairs = evidence.pairs[~evidence.pairs["metric"].isin([evidence.ranks, *evidence.sides])]
+    sure = pairs.loc[pairs["p_adjusted"] <= LEVEL, "metric"].drop_duplicates().tolist()
+    named = [wording.title(str(metric), "") or str(metric) for metric in sure]
+    return [f"They differ in {', '.join(named)}."] if named else []
 
 
 def _of_ranks(title: str, ranks: Difference, names: Sequence[str]) -> str:
     """What the metric that ranks says of two submissions."""
-    if ranks.estimate == ranks.low == ranks.high == 0:
+    if np.isnan(ranks.estimate):
+        return f"The difference in {title} is {ranks.range}."
+    if ranks.is_none:
         return f"{title} is the same."
     if ranks.is_sure:
         return f"{title} is higher for {names[int(ranks.estimate < 0)]} ({ranks.of_better.range})."
+    if np.isnan(ranks.low) or np.isnan(ranks.high):
+        return f"{title} differs by {ranks.range}."
     return f"{title} cannot tell them apart ({ranks.range})."
