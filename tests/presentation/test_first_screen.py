@@ -197,7 +197,7 @@ def test_numbers_and_slices_are_those_of_the_package(tmp_path: Path, sample: Pat
             shown = f"{row['estimate']:.1%} ({row['low']:.1%} to {row['high']:.1%})"
             assert any(text.startswith(f"{name}: recall {shown} where brightness is ") for text in texts)
         costs = sf.error_costs(sf.diagnose(matches)).set_index("kind")["f1_gain"]
-        lost = next(text for text in texts if text.startswith(f"{name}: never seen (lost) costs "))
+        lost = next(text for text in texts if text.startswith(f"{name}: not seen (lost) costs "))
         assert lost.endswith(f" {100 * costs['lost']:.1f} points of F1")
 
 

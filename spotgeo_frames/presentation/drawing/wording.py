@@ -60,7 +60,7 @@ KINDS = {
 # The same in a few words, for pictures.
 KINDS_IN_SHORT = {
     "taken": "seen, but taken",
-    "lost": "never seen",
+    "lost": "not seen",
     "mislocated": "beside the object",
     "confused": "of another class",
     "confused_and_mislocated": "of another class, beside",
