@@ -211,7 +211,7 @@ def _numbers(
     labels = sums.labels["sequence"].tolist()
     sequences = [str(label) if names is None else names[label] for label in labels]
     sliced = _by_slice(aligned, rule, slices, how.on_request)
-    return Found(sequences, track_tables.track_columns(sums), rule.notes, *sliced)
+    return Found(sequences, track_tables.track_columns(sums), {**rule.notes, **sums.attrs}, *sliced)
 
 
 def _by_slice(

@@ -23,6 +23,10 @@ BY_KITS = {
 }
 
 
+# The note of several classes that were evaluated as one, which trackeval never does: how many there are.
+CLASSES_TOGETHER = "classes_together"
+
+
 def of_matches(notes: Mapping[Hashable, Any]) -> str:
     """The provenance of the numbers of a match table with these notes."""
     if "rule" not in notes:
@@ -44,17 +48,14 @@ def of_matches(notes: Mapping[Hashable, Any]) -> str:
     return f"{server}, mse as its metric document defines it (tau 10 px, epsilon 3 px)"
 
 
-def of_tracks(notes: Mapping[Hashable, Any], *, classes_together: bool = False) -> str:
-    """The provenance of the numbers of tracks whose tables have these notes.
-
-    `classes_together` says whether several classes were evaluated as one, which trackeval never does.
-    """
+def of_tracks(notes: Mapping[Hashable, Any]) -> str:
+    """The provenance of the numbers of tracks whose tables have these notes."""
     if "rule" not in notes:
         return LOST
     left_out, slices = _left_out(notes), _slices(notes)
     if notes.get("rule") not in ("iou", "masks"):
         return f"trackeval's rule with objects similar by {_rule(notes)}{_with([*left_out, *slices])}: {NO_LEADERBOARD}"
-    if classes_together:
+    if CLASSES_TOGETHER in notes:
         return f'trackeval\'s rule with all classes evaluated together (by="category" has each): {NO_LEADERBOARD}'
     told = [f"{notes[name]:,} {words}" for name, words in BY_KITS.items() if notes.get(name)]
     return f"{TRACKEVAL}{f', {_and([*told, *slices])}' if told or slices else ''}"

@@ -1,5 +1,7 @@
 """track(by="category"): each class as trackeval evaluates it, and the two ways in which it averages classes."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 import spotgeo_frames as sf
 from helpers import official
 from helpers.boxes import box_matrix, boxes, crowd
+from helpers.commands import answer_here
 from helpers.problems import refused
 
 pytestmark = pytest.mark.filterwarnings("ignore:boxes of zero")
@@ -351,3 +354,14 @@ def test_listed_classes_are_of_the_type_of_the_objects() -> None:
     numbered = sf.Annotations(truth, None, None, pd.DataFrame({"category": [1, 2]}))
     with refused(("truth: column category", "is text, and in its categories table numbers")):
         sf.track(numbered, truth, by="category")
+
+
+@pytest.mark.parametrize("classes", [["a", "b"], ["a", "a"]])
+def test_the_command_says_the_same_of_classes(tmp_path: Path, classes: list[str]) -> None:
+    truth = pd.DataFrame({"sequence": 1, "frame": 1, "object": [1, 2], "x": [1.0, 9.0], "y": 1.0, "w": 4.0, "h": 4.0})
+    truth = truth.assign(category=classes)
+    truth.to_parquet(tmp_path / "truth.parquet")
+    words = ["track", tmp_path / "truth.parquet", tmp_path / "truth.parquet"]
+    said = [answer_here(*words)["provenance"], answer_here(*words, "--out", tmp_path / "out")["provenance"]]
+    assert said == [sf.track(truth, truth).provenance] * 2
+    assert sf.load(tmp_path / "out").provenance == said[0]
