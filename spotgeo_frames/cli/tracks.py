@@ -211,7 +211,8 @@ def _numbers(
     labels = sums.labels["sequence"].tolist()
     sequences = [str(label) if names is None else names[label] for label in labels]
     sliced = _by_slice(aligned, rule, slices, how.on_request)
-    return Found(sequences, track_tables.track_columns(sums), {**rule.notes, **sums.attrs}, *sliced)
+    notes = {**rule.notes, **sums.attrs, **conditions.classes_together(aligned, rule)}
+    return Found(sequences, track_tables.track_columns(sums), notes, *sliced)
 
 
 def _by_slice(
@@ -256,7 +257,7 @@ def _saved(
     given = side_columns(known), side_columns(found)
     rule = rule_of_tracks(how.options, *given, identity)
     sliced = _by_slice(alignment.align(*given, how.frames), rule, slices, how.on_request) if slices else ({}, None)
-    answer = Found(sequences, columns_of(result.summary), result.summary.attrs, *sliced)
+    answer = Found(sequences, columns_of(result.summary), result.matches.attrs, *sliced)
     beside = slice_files({columns: dataframe_of(table) for columns, table in sliced[0].items()})
     if out is not None:
         keep(out, "track", result, _answer(answer), read, beside, benchmark=benchmark or "")
@@ -280,7 +281,7 @@ def _of_classes(result: TrackResult) -> Found:
     by_slice = {columns: columns_of(table[[*columns, *metrics]]) for columns, table in tables.items()}
     average = columns_of(of_all[of_all["average"] == "class"][metrics])
     sequences = [str(name) for name in by_sequence["sequence"]]
-    return Found(sequences, numbers, result.summary.attrs, by_slice, class_average=average)
+    return Found(sequences, numbers, result.matches.attrs, by_slice, class_average=average)
 
 
 def _answer(found: Found) -> str:

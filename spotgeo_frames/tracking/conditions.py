@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..matching import Aligned, Rule, alignment
+from ..scoring import official
 from ..support import InputError, arrays, bins_as_categories, label
 from ..tables import (
     By,
@@ -90,6 +91,18 @@ def asked_for(by: By | None) -> tuple[str | None, dict[str, CheckedBins]]:
         how = "name truth_category to cross it, as a condition in which all other truths are distractors"
         raise InputError(f"by: category evaluates each class alone, without other columns and without bins; {how}")
     return CLASS, {}
+
+
+def classes_together(aligned: Aligned, rule: Rule) -> dict[Hashable, Any]:
+    """The note of how many classes are evaluated as one; none where each is evaluated by itself.
+
+    Only the table of matches has it: sums are added to those of other parts, which may have the same classes.
+    """
+    codes = [side.category for side in (aligned.truth, aligned.predictions) if side.category is not None]
+    if rule.by is not None or not codes:
+        return {}
+    n_classes = int(np.count_nonzero(np.bincount(np.concatenate(codes) + 1)[1:]))  # -1 is of any class
+    return {official.CLASSES_TOGETHER: n_classes} if n_classes > 1 else {}
 
 
 def sliced(

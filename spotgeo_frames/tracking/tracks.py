@@ -18,7 +18,7 @@ Metrics iterate over the similar pairs several times, chunk by chunk.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -117,7 +117,7 @@ class TrackResult(NamedTuple):
         """Which official numbers these are, or what keeps them from being official."""
         from ..tables import arrow  # imported here, because it needs pandas
 
-        return official.of_tracks(arrow.notes_of(self.summary))
+        return official.of_tracks(arrow.notes_of(self.matches))
 
     def __repr__(self) -> str:
         from ..support import pandas_tables
@@ -343,12 +343,8 @@ def track(
         else TrackResult(*conditions.joined_slices(parts, TrackResult._fields, slices.labels))
     )
     for table in tables:
-        table.attrs = {
-            **rule.notes,
-            **_of_classes(aligned, rule),
-            **slices.slices[0].aligned.notes,
-            **slices.notes,
-        }
+        table.attrs = {**rule.notes, **slices.slices[0].aligned.notes, **slices.notes}
+    tables.matches.attrs.update(conditions.classes_together(aligned, rule))
     return tables
 
 
@@ -387,15 +383,6 @@ def rule_of_tracks(
     return track_rule(options, *geometries, threshold=THRESHOLD, identity=identity)
 
 
-def _of_classes(aligned: Aligned, rule: Rule) -> dict[Hashable, Any]:
-    """The note of how many classes are evaluated as one; none where each is evaluated by itself."""
-    codes = [side.category for side in (aligned.truth, aligned.predictions) if side.category is not None]
-    if rule.by is not None or not codes:
-        return {}
-    n_classes = int(np.count_nonzero(np.bincount(np.concatenate(codes) + 1)[1:]))  # -1 is of any class
-    return {official.CLASSES_TOGETHER: n_classes} if n_classes > 1 else {}
-
-
 def evaluate_tracks(aligned: Aligned, rule: Rule, families: Sequence[str] = ()) -> tuple[Tracks, ClearPairs, Sums]:
     """The identities, CLEAR's pairs and the sums by sequence of two aligned sides; by class if the rule says so.
 
@@ -406,8 +393,7 @@ def evaluate_tracks(aligned: Aligned, rule: Rule, families: Sequence[str] = ()) 
     chunks = similar_chunks(tracks.aligned, rule)
     found, sums = sums_of_similar(tracks, chunks)
     requested = parts_of(families, aligned, tracks, chunks, rule)
-    attrs = {**sums.attrs, **_of_classes(aligned, rule)}
-    return tracks, found, sums._replace(metrics=tracks_with(requested), values=sums.values | requested, attrs=attrs)
+    return tracks, found, sums._replace(metrics=tracks_with(requested), values=sums.values | requested)
 
 
 def identify_whole(aligned: Aligned, rule: Rule) -> Tracks:
