@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..scoring import FEW_NOTE, Metric, few_marked, held_by_few, registry, sequence_sums
 from ..support import bins_as_text, label, plain_value
+from ..tables import messages
 from .printing import one_line
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def overview(row: Mapping[str, Any], unit: str | None = None) -> str:
     `unit` is that of the rule's distances here and below, as notes have it: None for px.
     """
     nouns = {"n_sequences": "sequence", "n_frames": "frame", "n_truth": "truth", "n_predicted": "prediction"}
-    counts = ", ".join(f"{row[name]:,} {noun}{'' if row[name] == 1 else 's'}" for name, noun in nouns.items())
+    counts = ", ".join(messages.several(row[name], noun) for name, noun in nouns.items())
     outcomes = "   ".join(f"{registry.METRICS[name].label} {row[name]:,.0f}" for name in ("tp", "fn", "fp"))
     kind = _kind(row)
     metrics = [

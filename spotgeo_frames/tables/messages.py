@@ -24,6 +24,15 @@ MOST_NAMED = 5
 LEAST_SIMILAR = 0.7
 
 
+def several(count: int, noun: str) -> str:
+    """A count of things.
+
+    >>> several(1, "crowd"), several(3000, "crowd")
+    ('1 crowd', '3,000 crowds')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def counted(count: int, noun: str) -> str:
     """A count of things as the beginning of a sentence.
 

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 import numpy as np
 import pandas as pd
@@ -216,6 +217,10 @@ def test_names_stay_text(tmp_path: Path) -> None:
     assert "<script>alert" not in page.raw
     assert "\u202e" not in page.raw
     assert any("<script>alert(1)</script>[U+202E]&" in text for text in page.text)
+    [first, *_] = [str(attrs["href"]) for tag, attrs in page.elements if tag == "a" and "view?" in str(attrs["href"])]
+    assert parse_qs(first.partition("?")[2])["submission"] == [page.data["looks"][0]["submission"]], (
+        "as the page has it"
+    )
 
 
 def test_the_worst_frames_are_looked_at_first(tmp_path: Path) -> None:

@@ -303,6 +303,11 @@ def _intervals(
     ]
 
 
+def intervals_of(x: Ranked, by: By | None, metrics: Sequence[str]) -> pd.DataFrame:
+    """These metrics by slices, or of everything, with the intervals of the page."""
+    return rows_of(interval_table(x, by, metrics, confidence=CONFIDENCE)[0], COMBINED)
+
+
 def _with_estimates(summary: pd.DataFrame, intervals: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
     """A summary by submission that begins with these metrics, whose estimates are in a table of intervals."""
     rows = rows_of(intervals, COMBINED)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...tables import messages
 from .curves import MOST_TOGETHER
 from .evaluate import Matched
 from .protocol_entries import Protocol, entry_of
@@ -49,14 +50,9 @@ def _of_data(matched: Matched) -> list[str]:
     truth, answer = detections.aligned.truth.table, []
     n_ignored = int((detections.is_ignored & ~detections.is_crowd).sum())
     if not protocol.knows_ignored and "ignore" in truth and n_ignored:
-        answer.append(f"{_several(n_ignored, 'truth')} that the column ignore marks")
+        answer.append(f"{messages.several(n_ignored, 'truth')} that the column ignore marks")
     if protocol.reads_areas and not protocol.by_distance and "area" not in truth and matched.rule.is_official:
         answer.append("areas that are those of the truths' boxes")
     if not protocol.knows_crowds and detections.is_crowd.any():
-        answer.append(_several(int(detections.is_crowd.sum()), "crowd"))
+        answer.append(messages.several(int(detections.is_crowd.sum()), "crowd"))
     return answer
-
-
-def _several(count: int, noun: str) -> str:
-    """A count of things, such as "1 crowd" or "3 crowds"."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

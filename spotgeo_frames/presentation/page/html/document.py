@@ -9,7 +9,6 @@ that would be loaded.
 
 import base64
 import hashlib
-import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -23,7 +22,7 @@ import msgspec
 from ....support import DASH
 from ...drawing.charts import page_spec
 from ...viewer import scripts
-from .blocks import Block, Figure, Figures, Section, Table, Viewer
+from .blocks import Block, Figure, Figures, Section, Table, Viewer, without_direction_marks
 
 # The program of that process; its argument is the version of Vega-Lite.
 BUNDLE = """
@@ -53,14 +52,6 @@ MODULES = [
         "page",
     )
 ]
-
-# The marks that set the direction of text, with the text that stands for each, such as [U+202E].
-DIRECTION_MARKS = {
-    code: f"[U+{code:04X}]" for code in (0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
-}
-
-# Finds any of them, in a twentieth of the time that str.translate takes over a text of megabytes.
-SOME_MARK = re.compile(f"[{''.join(map(chr, DIRECTION_MARKS))}]")
 
 
 @contextmanager
@@ -130,7 +121,7 @@ def embedded_json(data: Any) -> str:
 
     Marks of direction are replaced by their codes.
     """
-    return _without_direction_marks(msgspec.json.encode(data).decode().replace("<", "\\u003c"))
+    return without_direction_marks(msgspec.json.encode(data).decode().replace("<", "\\u003c"))
 
 
 def _template() -> jinja2.Template:
@@ -140,17 +131,12 @@ def _template() -> jinja2.Template:
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         # Scripts and styles, which are marked as safe and so of another type, stay as they are.
-        finalize=lambda value: _without_direction_marks(value) if type(value) is str else value,
+        finalize=lambda value: without_direction_marks(value) if type(value) is str else value,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters["form"] = lambda block: type(block).__name__
     return environment.get_template("page.html")
-
-
-def _without_direction_marks(text: str) -> str:
-    """Text with its marks of direction as codes."""
-    return SOME_MARK.sub(lambda mark: DIRECTION_MARKS[ord(mark.group())], text)
 
 
 def _asset(name: str) -> str:

@@ -6,14 +6,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ....analysis.certainty import interval_table
 from ....analysis.errors import error_costs, identity_breaks
 from ....scoring import FEW_NOTE, OF_FEW, few_marked, registry, rests_on_few
 from ....support import bins_as_text, is_binned, label
 from ....tables import schema
 from ...drawing import display, drawn_tables, wording
 from ...drawing.charts import of_tables
-from ..evaluation import CONFIDENCE, Evaluation, matches_of_name, summary_by
+from ..evaluation import Evaluation, intervals_of, matches_of_name, summary_by
 from ..folder import kept, kept_slices
 from ..html.blocks import (
     Block,
@@ -185,19 +184,24 @@ def _slices_drawn(name: str, evaluation: Evaluation, columns: tuple[str, ...]) -
         return None
     of_truths = any(column.startswith(schema.SIDE_PREFIXES[0]) for column in columns)
     metric = "recall" if of_truths else "f1"
-    found = {
-        of: interval_table(matches_of_name(evaluation, of), cuts[of], [metric], confidence=CONFIDENCE)[0]
-        for of in evaluation.names
-        if of in cuts
-    }
-    rows = drawn_tables.together(found)
+    names = [of for of in evaluation.names if of in cuts]
+    rows = drawn_tables.together(
+        {of: intervals_of(matches_of_name(evaluation, of), cuts[of], [metric]) for of in names}
+    )
+    title = f"{'F1' if metric == 'f1' else 'Recall'} by {' and '.join(columns)}"
+    return slices_figure(name, title, rows, names, columns)
+
+
+def slices_figure(
+    name: str, heading: str, rows: pd.DataFrame, names: Sequence[str], columns: Sequence[str]
+) -> Figure | None:
+    """The chart of intervals of one metric by slices of these submissions; None where there is no number."""
     if rows["estimate"].isna().all():
         return None
-    names, slices = [*found], drawn_tables.slice_names(rows, columns)
+    metric, slices = str(rows["metric"].iloc[0]), drawn_tables.slice_names(rows, columns)
     drawing = of_tables.estimates_by_slice(rows, names, slices, ", ".join(columns), metric)
     note = f"hollow: {OF_FEW}" if rests_on_few(rows).any() else ""
-    title = f"{'F1' if metric == 'f1' else 'Recall'} by {' and '.join(columns)}"
-    return Figure(name, f"{title}{',' if note else ''}", drawing, note)
+    return Figure(name, f"{heading}{',' if note else ''}", drawing, note)
 
 
 def slice_table(name: str, columns: Sequence[str], summary: pd.DataFrame, names: Sequence[str]) -> Table:

@@ -2,14 +2,12 @@
 
 import pandas as pd
 
-from ....analysis.certainty import interval_table
-from ....scoring import OF_FEW, rests_on_few
 from ....tracking import conditions
 from ...drawing import drawn_tables, wording
-from ...drawing.charts import of_tables
-from ..evaluation import COMBINED, CONFIDENCE, Evaluation, Ranked, rows_of
+from ..evaluation import Evaluation, Ranked, intervals_of
 from ..folder import OF_CONDITIONS, OF_TRACKS, kept_slices
-from ..html.blocks import Block, Figure, Section, Text, having, table_of
+from ..html.blocks import Block, Section, Text, having, table_of
+from .breakdown import slices_figure
 
 ABOUT = (
     "Each slice is evaluated by itself. In the slice of a value of truths, all other truths are distractors: they are "
@@ -29,12 +27,9 @@ def by_condition(evaluation: Evaluation) -> Section | None:
         intervals = {name: _intervals(result, columns) for name, result in results.items()}
         table = tables[columns] = drawn_tables.together(intervals)
         rows = table[table["metric"] == "HOTA"]
-        slices = drawn_tables.slice_names(rows, columns)
         name = "*".join(columns)
-        if rows["estimate"].notna().any():
-            drawing = of_tables.estimates_by_slice(rows, evaluation.names, slices, ", ".join(columns), "HOTA")
-            note = f"hollow: {OF_FEW}" if rests_on_few(rows).any() else ""
-            blocks.append(Figure(f"tracks-{len(tables)}", f"HOTA by {name}{',' if note else ''}", drawing, note))
+        drawn = slices_figure(f"tracks-{len(tables)}", f"HOTA by {name}", rows, evaluation.names, columns)
+        blocks += [] if drawn is None else [drawn]
         wide = table.pivot_table("estimate", ["submission", *columns], "metric", observed=True, dropna=False)
         wide = wide[wide.notna().any(axis=1)].reset_index()
         shown = having(wide, [*evaluation.whose, *columns, *SHOWN])
@@ -54,5 +49,4 @@ def _intervals(result: Ranked, columns: tuple[str, ...]) -> pd.DataFrame:
     """The combined headline metrics of each slice with their intervals."""
     metrics = [name for name in wording.RESULT_HEADLINE if name in result.summary]
     metrics = list(dict.fromkeys([*metrics, *(name for name in SHOWN if name in result.summary)]))
-    table, _ = interval_table(result, [*columns], metrics, confidence=CONFIDENCE)
-    return rows_of(table, COMBINED)
+    return intervals_of(result, [*columns], metrics)

@@ -6,12 +6,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ....analysis.certainty import interval_table
 from ....geometries import Rows
 from ....support import bins_as_text, is_binned, label
 from ....tables import schema, selections
 from ...drawing import display, wording
-from ..evaluation import COMBINED, CONFIDENCE, EVERY_PAGE, Evaluation, Ranked, matches_of_name, rows_of
+from ..evaluation import EVERY_PAGE, Evaluation, Ranked, intervals_of, matches_of_name
 
 # The most slices that a picture has room for, and the bins of a column that is cut here.
 MOST_SLICES, BINS = 10, 5
@@ -54,7 +53,7 @@ def sliced(evaluation: Evaluation, names: Sequence[str]) -> Sliced | None:
 
 
 def _possible(evaluation: Evaluation, names: Sequence[str]) -> Iterator[Sliced]:
-    """The slicings from which one is chosen."""
+    """The slicings from which one is chosen, each made only if those before were not."""
     every = [tuple(columns) for columns in EVERY_PAGE]
     asked = [columns for columns in evaluation.cuts if columns not in every and len(columns) == 1]
     for columns in asked:
@@ -64,18 +63,17 @@ def _possible(evaluation: Evaluation, names: Sequence[str]) -> Iterator[Sliced]:
     matches = {name: matches_of_name(evaluation, name) for name in names}
     for columns in asked:
         if {*names} <= evaluation.cuts[columns].keys():
-            yield _of_recall(columns[0], matches, evaluation.cuts[columns])
+            yield from _of_recall(columns[0], matches, evaluation.cuts[columns])
+    for column in _measured(evaluation)[:1]:
+        yield from _of_recall(column, matches, selections.binned_together(matches, {column: BINS}))
     measure = evaluation.rule.geometry.size
-    size = wording.with_unit(SIZE, wording.unit_of_distances(evaluation.rule.unit))
     if measure is not None:
-        matches = {name: table.assign(**{size: _sides(table, measure)}) for name, table in matches.items()}
-    for column in [*_measured(evaluation)[:1], *([] if measure is None else [size])]:
-        yield _of_recall(column, matches, selections.binned_together(matches, {column: BINS}))
-    each = evaluation.cuts["frame_n_truth",]
-    few = each[names[0]][0].nunique() <= MOST_SLICES
-    yield _of_recall(
-        "frame_n_truth", matches, each if few else selections.binned_together(matches, {"frame_n_truth": BINS})
-    )
+        size = wording.with_unit(SIZE, wording.unit_of_distances(evaluation.rule.unit))
+        sized = {name: table.assign(**{size: _sides(table, measure)}) for name, table in matches.items()}
+        yield from _of_recall(size, sized, selections.binned_together(sized, {size: BINS}))
+    column = "frame_n_truth"
+    yield from _of_recall(column, matches, evaluation.cuts[column,])
+    yield from _of_recall(column, matches, selections.binned_together(matches, {column: BINS}))
 
 
 def _sides(table: pd.DataFrame, measure: Callable[[Rows], np.ndarray]) -> np.ndarray:
@@ -84,9 +82,13 @@ def _sides(table: pd.DataFrame, measure: Callable[[Rows], np.ndarray]) -> np.nda
         return np.sqrt(measure(Rows(table, schema.SIDE_PREFIXES[0])))
 
 
-def _of_recall(column: str, matches: Mapping[str, pd.DataFrame], cuts: Mapping[str, Sequence[pd.Series]]) -> Sliced:
-    """Recall by the slices that a column is cut into."""
-    return _made("recall", column, {name: _intervals(x, [*cuts[name]], "recall") for name, x in matches.items()})
+def _of_recall(
+    column: str, matches: Mapping[str, pd.DataFrame], cuts: Mapping[str, Sequence[pd.Series]]
+) -> Iterator[Sliced]:
+    """Recall by the slices that a column is cut into; nothing where too many have truths."""
+    name, table = next(iter(matches.items()))
+    if cuts[name][0][table["outcome"].isin(["TP", "FN"])].nunique() <= MOST_SLICES:
+        yield _made("recall", column, {name: _intervals(x, [*cuts[name]], "recall") for name, x in matches.items()})
 
 
 def _measured(evaluation: Evaluation) -> list[str]:
@@ -105,7 +107,7 @@ def _measured(evaluation: Evaluation) -> list[str]:
 
 def _intervals(x: Ranked, by: Sequence[Any], metric: str) -> pd.DataFrame:
     """The metric by slices, with intervals and a column `slice` of texts."""
-    rows = rows_of(interval_table(x, [*by], [metric], confidence=CONFIDENCE)[0], COMBINED)
+    rows = intervals_of(x, by, [metric])
     column = next(str(name) for name in rows)
     return rows.assign(slice=bins_as_text(rows[[column]])[column].map(label), is_bin=is_binned(rows[column]))
 

@@ -13,12 +13,13 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from ....analysis.certainty import compare, interval_table
+from ....analysis.certainty import compare
+from ....tables import messages
 from ...drawing import wording
-from ..evaluation import COMBINED, CONFIDENCE, RESAMPLES, Evaluation, Ranked, matches_of_name, rows_of
+from ..evaluation import COMBINED, CONFIDENCE, RESAMPLES, Evaluation, Ranked, intervals_of, matches_of_name, rows_of
 
-# Up to this adjusted p-value a difference is called one.
-LEVEL = 0.05
+# Up to this adjusted p-value a difference is called one, as in the leaderboard.
+LEVEL = 1 - CONFIDENCE
 
 # The two sides of the metric that ranks, with what it means to have more of each.
 OF_MATCHES = {"recall": "finds {} more of the {noun}", "precision": "is right {} more often"}
@@ -62,8 +63,7 @@ def evidence_of(evaluation: Evaluation) -> Evidence:
     asked = asked or {name: matches_of_name(evaluation, name) for name in evaluation.names}
     known = rows_of(evaluation.intervals, COMBINED)
     if not {*sides} <= {*known["metric"]}:
-        tables = [interval_table(x, None, [*sides], confidence=CONFIDENCE)[0] for x in asked.values()]
-        of_sides = [rows_of(table, COMBINED).assign(submission=name) for name, table in zip(asked, tables, strict=True)]
+        of_sides = [intervals_of(x, None, [*sides]).assign(submission=name) for name, x in asked.items()]
         known = pd.concat([known, *of_sides], ignore_index=True)
     pairs = None
     if evaluation.compared is not None:
@@ -71,17 +71,8 @@ def evidence_of(evaluation: Evaluation) -> Evidence:
         if len(evaluation.names) == 2 and not {*sides} <= {*pairs["metric"]}:
             with warnings.catch_warnings(action="ignore"):  # those of few sequences, as the comparison has them
                 compared = compare(asked, [*sides], resamples=RESAMPLES, confidence=CONFIDENCE)
-            pairs = pd.concat([pairs, _turned(rows_of(compared.pairs, COMBINED), evaluation.names)], ignore_index=True)
+            pairs = pd.concat([pairs, rows_of(compared.pairs, COMBINED)], ignore_index=True)
     return Evidence(evaluation.headline[0], sides, known, pairs)
-
-
-def _turned(pairs: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """The differences of two submissions as the first of these names minus the second."""
-    turned = pairs["a"] != names[0]
-    flipped = pairs.assign(a=names[0], b=names[1])
-    for column, other in (("estimate", "estimate"), ("low", "high"), ("high", "low")):
-        flipped[column] = pairs[column].where(~turned, -pairs[other])
-    return flipped
 
 
 class Difference(NamedTuple):
@@ -104,9 +95,9 @@ class Difference(NamedTuple):
         return self.estimate == self.low == self.high == 0
 
     @property
-    def of_better(self) -> Difference:
-        """The same, of the submission that has more minus the one that has less."""
-        return self if not self.estimate < 0 else self._replace(estimate=-self.estimate, low=-self.high, high=-self.low)
+    def turned(self) -> Difference:
+        """The same, of the other submission minus the first."""
+        return self._replace(estimate=-self.estimate, low=-self.high, high=-self.low)
 
     @property
     def points(self) -> str:
@@ -133,15 +124,16 @@ def _signed(share: float) -> str:
 
 
 def difference(evidence: Evidence, metric: str, first: str, second: str) -> Difference:
-    """What is known of the difference of two submissions in a metric."""
+    """What is known of the difference of two submissions in a metric, whichever comes first in the pair."""
     assert evidence.pairs is not None
-    pairs = evidence.pairs
-    rows = pairs[(pairs["metric"] == metric) & (pairs["a"] == first) & (pairs["b"] == second)]
+    pairs = evidence.pairs[evidence.pairs["metric"] == metric]
+    rows = pairs[pairs["a"].isin([first, second]) & pairs["b"].isin([first, second])]
     if not len(rows):
         return Difference(np.nan, np.nan, np.nan, np.nan, "it is not known for both")
     row = rows.iloc[0]
     reason = "" if pd.isna(row["reason"]) else str(row["reason"])
-    return Difference(row["estimate"], row["low"], row["high"], row["p_adjusted"], reason)
+    found = Difference(row["estimate"], row["low"], row["high"], row["p_adjusted"], reason)
+    return found if row["a"] == first else found.turned
 
 
 def sentence(evaluation: Evaluation, evidence: Evidence) -> Sentence:
@@ -183,14 +175,14 @@ def _of_nothing(evaluation: Evaluation) -> Sentence:
     shown = order if len(order) <= FEW_NAMES else [order[0], order[-1]]
     answer: Sentence = [("There is nothing to find: ", None)]
     for place, position in enumerate(shown):
-        alarms = f" has {_several(counts[position], 'false alarm')}"
+        alarms = f" has {messages.several(counts[position], 'false alarm')}"
         answer += [(", " if place else "", None), (evaluation.names[position], position), (alarms, None)]
     return [*answer, ("." if len(shown) == len(order) else f", the other {len(order) - 2} lie between.", None)]
 
 
 def _of_no_predictions(evaluation: Evaluation) -> Sentence:
     """That nothing is found, since nothing was predicted, or nothing that counts."""
-    found = f"none of {_several(int(evaluation.summary['n_truth'].iloc[0]), noun_of(evaluation))}"
+    found = f"none of {messages.several(int(evaluation.summary['n_truth'].iloc[0]), noun_of(evaluation))}"
     if len(evaluation.names) == 1:
         return [(evaluation.names[0], 0), (f" finds {found}: it has no prediction that counts.", None)]
     return [(f"All {len(evaluation.names)} find {found}: they have no prediction that counts.", None)]
@@ -199,11 +191,6 @@ def _of_no_predictions(evaluation: Evaluation) -> Sentence:
 def noun_of(evaluation: Evaluation) -> str:
     """What one truth is called."""
     return "joint" if evaluation.rule.geometry.name == "joints" else "object"
-
-
-def _several(count: int, noun: str) -> str:
-    """A count of things, such as "1 object" or "3 objects"."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def shares(evidence: Evidence, name: str) -> dict[str, str]:
@@ -331,7 +318,8 @@ def _of_ranks(title: str, ranks: Difference, names: Sequence[str]) -> str:
     if ranks.is_none:
         return f"{title} is the same."
     if ranks.is_sure:
-        return f"{title} is higher for {names[int(ranks.estimate < 0)]} ({ranks.of_better.range})."
+        better, difference_of_it = (names[1], ranks.turned) if ranks.estimate < 0 else (names[0], ranks)
+        return f"{title} is higher for {better} ({difference_of_it.range})."
     if np.isnan(ranks.low) or np.isnan(ranks.high):
         return f"{title} differs by {ranks.range}."
     return f"{title} cannot tell them apart ({ranks.range})."

@@ -41,15 +41,6 @@ export function addressOf({ about, frames }, state, filter, gallery) {
 }
 
 /**
- * The part of an address that names a frame and a submission.
- * @param {{sequence: string, frame: string, submission: string}} look
- * @returns {string}
- */
-export function addressOfLook(look) {
-  return MARK + new URLSearchParams(look);
-}
-
-/**
  * What an address names, as far as it can be read; null where it names no view.
  * @param {Source} source
  * @param {string} hash

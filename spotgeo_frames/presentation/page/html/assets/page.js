@@ -4,7 +4,6 @@ import { inflated, readView } from "../../../viewer/assets/columns.js";
 import { make } from "../../../viewer/assets/elements.js";
 import { drawChart } from "./charts.js";
 import { makeFramesSection } from "./frames_section.js";
-import { addressOfLook } from "./links.js";
 import { setUpTable } from "./tables.js";
 
 /**
@@ -64,10 +63,6 @@ function drawLooks({ looks }, frames) {
       if (canvas instanceof HTMLCanvasElement) frames?.draw(looks[Number(canvas.dataset.look)], canvas);
     }
   };
-  for (const canvas of document.querySelectorAll("canvas[data-look]")) {
-    // With the names that the page has, in which marks of direction are replaced.
-    if (canvas instanceof HTMLCanvasElement) canvas.closest("a")?.setAttribute("href", addressOfLook(looks[Number(canvas.dataset.look)]));
-  }
   draw();
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
 }
