@@ -48,6 +48,11 @@ class How(NamedTuple):
         """Whether the benchmark evaluates each of several classes by itself."""
         return self.benchmark is not None and len(BENCHMARKS[self.benchmark].classes) > 1
 
+    def check_by(self, by: Any) -> None:
+        """Raises WrongUsage if something to slice by is given, and the benchmark slices by class."""
+        if self.by_class and by:
+            raise WrongUsage(f"--by: {self.benchmark} is evaluated by class; leave one of --by and --benchmark out")
+
     def warn_of_classes(self, command: str) -> None:
         """Warns that a command evaluates the classes of a benchmark together, which its kit does not."""
         if self.by_class:

@@ -190,9 +190,8 @@ def _evaluated(
         with wrong_usage():
             return average_precision(truth, side, options.similarity, sigmas=options.sigmas, **given.of_precision)
     how = given.how
+    how.check_by(by)
     if how.by_class:
-        if by is not None:
-            raise WrongUsage(f"--by: {how.benchmark} is evaluated by class; leave one of --by and --benchmark out")
         by = "category"
     return evaluated(truth, side, options, how.tracks, identity, how.frames, by, metrics=how.on_request)
 

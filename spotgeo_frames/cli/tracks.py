@@ -111,8 +111,7 @@ def track(
         return _poses(path, tracker, folder, slices)
     check_out(folder, [path, tracker.path])
     benchmark = how.benchmark or ("MOT17" if _is_of_sequences(path, how) else None)
-    if how.by_class and slices:
-        raise WrongUsage(f"--by: {benchmark} is evaluated by class; leave one of --by and --benchmark out")
+    how.check_by(slices)
     if folder is None and not how.by_class:
         found = _numbers(path, tracker.path, how, identity, benchmark, slices)
     else:
