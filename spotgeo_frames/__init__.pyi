@@ -61,6 +61,7 @@ from .presentation import load as load
 from .presentation import report as report
 from .presentation import save as save
 from .presentation import show_tables as show_tables
+from .presentation import video as video
 from .scale import Accumulator as Accumulator
 from .scale import combine as combine
 from .scale import repartition_by_sequence as repartition_by_sequence

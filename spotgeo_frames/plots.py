@@ -36,10 +36,12 @@ from .presentation.drawing import (
     legend_beside,
     metric_by_slice,
     nothing_to_draw,
+    patches,
     plain,
     precision_recall,
     protocols,
     sequence,
+    strip,
     sweep_curves,
     wording,
 )
@@ -60,11 +62,13 @@ __all__ = [
     "gospa",
     "hota_curve",
     "metric_by_slice",
+    "patches",
     "precision_recall",
     "protocols",
     "recall_map",
     "residuals",
     "sequence",
+    "strip",
     "sweep_curves",
 ]
 

@@ -48,6 +48,10 @@ NEEDED = {
         "sf.read_yolo(folder, folder)",
         "read_yolo: images: PIL",
     ),
+    "video": (
+        "sf.video(sf.match(sf.read_spotgeo(TRUTH), sf.read_spotgeo(TRUTH)), 1, 'out/video.mp4')",
+        "video: matplotlib, PIL, av",
+    ),
     "widget": ("sf.explore(sf.match(sf.read_spotgeo(TRUTH), sf.read_spotgeo(TRUTH)))", "explore: anywidget"),
 }
 

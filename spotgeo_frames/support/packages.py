@@ -30,6 +30,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "report": ("altair", "jinja2", "vl_convert", "PIL"),
         "widget": ("anywidget", "PIL"),
         "yolo": ("PIL", "yaml"),
+        "video": ("matplotlib", "PIL", "av"),
     }
 )
 

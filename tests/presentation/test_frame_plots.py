@@ -385,3 +385,28 @@ def test_what_is_no_axes_and_no_figure_is_refused(matches: pd.DataFrame) -> None
             draw_panels(4)
     part = plt.figure().subfigures(1, 2)[0]
     assert plots.gallery(matches, figure=part) is part
+
+
+def test_a_strip_has_the_frames_around_one() -> None:
+    """Those that the table has; the frame in the middle stands out."""
+    matches = points({(1, 1): 0, (1, 2): 1, (1, 5): 0, (1, 9): 2, (1, 10): 0, (2, 6): 0})
+    figure = plots.strip(matches, 1, 5, around=1)
+    assert [ax.get_title() for ax in figure.axes] == [
+        "1, frame 2\n1 found, 1 missed, 0 false",
+        "1, frame 5\n1 found, 0 missed, 0 false",
+        "1, frame 9\n1 found, 2 missed, 0 false",
+    ]
+    widths = [ax.spines["left"].get_linewidth() for ax in figure.axes]
+    assert widths[1] > widths[0] == widths[2]
+    assert len({ax.get_xlim() for ax in figure.axes}) == 1, "one scale"
+    drawn(figure)
+    assert len(plots.strip(matches, 1, 1).axes) == 3, "nothing comes before the first"
+    with refused("plots: there is no sequence 1, frame 3 in the match table"):
+        plots.strip(matches, 1, 3)
+
+
+def test_a_strip_has_pictures_behind_it(tmp_path: Path) -> None:
+    for frame in (1, 2):
+        saved(tmp_path / "1" / f"{frame}.png")
+    figure = plots.strip(points({(1, 1): 0, (1, 2): 0}), 1, 2, images=tmp_path)
+    assert [len(ax.images) for ax in figure.axes] == [1, 1]

@@ -7,6 +7,8 @@ from .frame_plots import frame as frame
 from .frame_plots import gallery as gallery
 from .frame_plots import image_plane as image_plane
 from .frame_plots import sequence as sequence
+from .frame_plots import strip as strip
+from .patch_plots import patches as patches
 from .pictures import NoPicture as NoPicture
 from .pictures import Size as Size
 from .plot_parts import BLUE as BLUE
@@ -29,3 +31,4 @@ from .result_plots import hota_curve as hota_curve
 from .result_plots import metric_by_slice as metric_by_slice
 from .result_plots import precision_recall as precision_recall
 from .result_plots import sweep_curves as sweep_curves
+from .videos import video as video

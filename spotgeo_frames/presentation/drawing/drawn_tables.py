@@ -11,9 +11,9 @@ import pandas as pd
 
 from ...geometries import centres, offsets, with_places
 from ...matching import Rule, noted_rule
-from ...scoring import protocol_entries, registry, row_counts
+from ...scoring import AveragePrecision, match_tables, protocol_entries, registry, row_counts, sequence_sums
 from ...support import InputError, bins_as_text, label, pandas_tables
-from ...tables import Table, arrow, check_coordinates, checks, messages, schema
+from ...tables import Table, TableKind, arrow, check_coordinates, checks, messages, schema, table_kinds
 from .wording import unit_of_distances
 
 Who = Literal["plots", "charts"]
@@ -29,6 +29,9 @@ HOTA_PARTS = ["HOTA", "DetA", "AssA", "LocA"]
 
 # The thresholds of the similarity whose precision over recall is drawn.
 THRESHOLDS = (0.5, 0.75)
+
+# Of average precision, the match table at this threshold is shown frame by frame, if it has one.
+THRESHOLD = 0.5
 
 # The most bins along an axis, and the most frames of a gallery: more are no picture, and may take all memory.
 MOST = 1_000
@@ -56,6 +59,19 @@ def matches_to_draw(matches: Table, who: Who, stacklevel: int) -> pd.DataFrame:
     table = checks.check_matches(matches)
     row_counts.warn_of_doubled(table, who, stacklevel + 1)
     return table
+
+
+def given_matches(x: Any, name: str) -> tuple[pd.DataFrame, TableKind]:
+    """The match table of a table or of a result, and the kind that it was given as; messages call it `name`.
+
+    Of average precision, it is that at a threshold of 0.5, or at its first one.
+    """
+    if isinstance(x, AveragePrecision):
+        threshold = THRESHOLD if THRESHOLD in x.thresholds else x.thresholds[0]
+        return match_tables(x.matched, [threshold]), x.kind
+    given = x.matches if sequence_sums.is_result(x) else x
+    table = arrow.as_pandas(given, name)
+    return pandas_tables.own_copy(table) if table is given else table, table_kinds.kind_of(given)
 
 
 def places_to_draw(matches: Table, who: Who, stacklevel: int, axes: Any = None) -> pd.DataFrame:

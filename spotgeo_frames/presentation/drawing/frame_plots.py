@@ -41,6 +41,9 @@ NARROWEST = 6.4
 # The height of a plane as a share of its width, at least and at most.
 FLATTEST, STEEPEST = 0.4, 1.4
 
+# The width of the border of a panel that stands out, in points.
+BORDER = 2.5
+
 # The room for marks around the area of a panel, as a share of its longer side.
 ROOM = 0.03
 
@@ -98,9 +101,9 @@ def frame(
     >>> sf.plots.frame(matches, 1, 1, picture=sky).images[0].get_extent()
     [-0.5, 639.5, 479.5, -0.5]
     """
-    table = _checked(matches, axes)
+    table = checked(matches, axes)
     if picture is not None:
-        _check_image(plane_of(table))
+        check_image(plane_of(table))
     [rows] = _rows_of(table, [(sequence, frame)])
     ax = axes_or_new(ax)
     behind = None if picture is None else picture_behind(picture, rows)
@@ -150,14 +153,77 @@ def sequence(
     >>> len(sf.plots.sequence(matches, 1).axes)
     5
     """
-    table = _checked(matches, axes)
-    _check_key(table, "sequence", name)
+    table = checked(matches, axes)
+    check_key(table, "sequence", name)
     rows = table[table["sequence"] == name]
     if not len(rows):
         raise InputError(f"plots: there is no sequence {name} in the match table")
     numbers = np.sort(rows["frame"].unique())[: count_to_draw(most, "most", "plots")].tolist()
     panels = _rows_of(rows, [(name, number) for number in numbers])
     return draw_panels(figure, rows, panels, [None] * len(panels), n_columns=len(panels))
+
+
+def strip(
+    matches: Table,
+    sequence: Any,
+    frame: int,
+    figure: Figure | None = None,
+    images: str | Path | None = None,
+    around: int = 2,
+    axes: tuple[str, str] | None = None,
+) -> Figure:
+    """Draws a frame between those before and after it, side by side: what led to an error, and what followed.
+
+    Parameters
+    ----------
+    matches
+        A match table with the coordinates of truths and predictions.
+    sequence, frame
+        The sequence, of the type that the table's sequences have, and the number of the frame in the middle.
+    figure
+        The Figure to draw the panels into; a new one without it.
+    images
+        A folder of pictures to draw behind the frames, as `gallery` finds them.
+    around
+        How many frames of the table are drawn before the frame, and how many after it.
+    axes
+        Which two of `x`, `y` and `z` are drawn of points in space, such as ("x", "z"), whose second axis then points up
+        unless it is y; x and y without a word.
+
+    Returns
+    -------
+    The Figure, with a panel for each frame, in px, with y pointing down; that of the middle has a thick border. All
+    panels without a picture share one area. Of tracks, only identities that are switched are written.
+
+    Raises
+    ------
+    InputError: `matches` is no match table, coordinates are missing, the table has no such frame, or `images` is no
+        folder.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> result = sf.track(*sf.read_motchallenge("data/tracks/truth", "data/tracks/tracker"))
+    >>> switch = result.matches[result.matches["event"] == "switch"].iloc[0]
+    >>> figure = sf.plots.strip(result.matches, switch["sequence"], switch["frame"], around=1)
+    >>> [panel.get_title().splitlines()[0] for panel in figure.axes]
+    ['crossing, frame 9', 'crossing, frame 10', 'crossing, frame 11']
+    """
+    table = checked(matches, axes)
+    if images is not None:
+        check_image(plane_of(table))
+    _rows_of(table, [(sequence, frame)])  # which refuses a frame that is not there
+    rows = table[table["sequence"] == sequence]
+    numbers = np.sort(rows["frame"].unique())
+    at, reach = int(np.searchsorted(numbers, frame)), count_to_draw(around, "around", "plots")
+    shown = numbers[max(at - reach, 0) : at + reach + 1].tolist()
+    panels = _rows_of(rows, [(sequence, number) for number in shown])
+    pictures, warning = pictures_behind(images, panels)
+    if warning is not None:
+        warnings.warn(warning, stacklevel=2)
+    figure = draw_panels(figure, rows, panels, pictures, n_columns=len(panels))
+    figure.axes[shown.index(frame)].spines[:].set_linewidth(BORDER)
+    return figure
 
 
 def gallery(
@@ -211,9 +277,9 @@ def gallery(
     >>> sf.plots.gallery(matches, [(1, 1), (1, 2)]).axes[1].get_title()
     '1, frame 2\\n4 found, 1 missed, 0 false'
     """
-    table = _checked(matches, axes)
+    table = checked(matches, axes)
     if images is not None:
-        _check_image(plane_of(table))
+        check_image(plane_of(table))
     chosen = _worst(table) if frames is None else _given(frames)
     panels = _rows_of(table, chosen[: count_to_draw(most, "most", "plots")])
     if not panels:
@@ -231,7 +297,7 @@ def gallery(
     return figure
 
 
-def _check_image(plane: Plane) -> None:
+def check_image(plane: Plane) -> None:
     """Raises InputError unless a plane is that of images, behind which there can be a picture."""
     if plane.is_chart:
         raise InputError("plots: a picture behind places in the sky needs their pixels; give a table with x and y")
@@ -239,7 +305,7 @@ def _check_image(plane: Plane) -> None:
         raise InputError(f"plots: a picture shows x and y, and axes is {plane.x}, {plane.y}; give one of them")
 
 
-def _checked(matches: Table, axes: Any = None) -> pd.DataFrame:
+def checked(matches: Table, axes: Any = None) -> pd.DataFrame:
     """A match table with coordinates, of points in space along two `axes`; raises InputError if it is none."""
     table = checks.check_matches(matches)
     checks.check_one_slice(table, "plots: matches")
@@ -282,8 +348,8 @@ def _rows_of(table: pd.DataFrame, frames: list[tuple[Any, int]]) -> list[pd.Data
     """The rows of each of these frames of a match table; raises InputError if it has none of one of them."""
     found = []
     for sequence, number in frames:
-        _check_key(table, "sequence", sequence)
-        _check_key(table, "frame", number)
+        check_key(table, "sequence", sequence)
+        check_key(table, "frame", number)
         rows = table[(table["sequence"] == sequence) & (table["frame"] == number)]
         if not len(rows):
             raise InputError(f"plots: there is no sequence {sequence}, frame {number} in the match table")
@@ -291,7 +357,7 @@ def _rows_of(table: pd.DataFrame, frames: list[tuple[Any, int]]) -> list[pd.Data
     return found
 
 
-def _check_key(table: pd.DataFrame, column: str, value: Any) -> None:
+def check_key(table: pd.DataFrame, column: str, value: Any) -> None:
     """Raises InputError if a sequence or frame is given as text and the table has integers, or the other way round."""
     values = checks.decoded(table[column])
     kind = "integers" if is_integer_dtype(values.dtype) else "strings"
@@ -314,7 +380,7 @@ def draw_panels(
     whose area all frames without a picture share. Without a figure, a new one has the size that fits.
     """
     columns = n_columns or _columns(len(panels))
-    areas = _areas(of_sequences, panels, pictures)
+    areas = areas_of(of_sequences, panels, pictures)
     n_rows = -(-len(panels) // columns)
     shapes = [abs(top - bottom) / (right - left) for left, right, bottom, top in areas]
     height = WIDTH * float(np.clip(np.median(shapes), FLATTEST, STEEPEST)) + TITLE
@@ -380,7 +446,7 @@ def _columns(n_panels: int) -> int:
     return min((MOST_COLUMNS, MOST_COLUMNS - 1), key=lambda n_columns: -n_panels % n_columns)
 
 
-def _areas(of_sequences: pd.DataFrame, panels: list[pd.DataFrame], pictures: list[Behind | None]) -> list[Area]:
+def areas_of(of_sequences: pd.DataFrame, panels: list[pd.DataFrame], pictures: list[Behind | None]) -> list[Area]:
     """The left, right, bottom and top (px) of each panel: of its picture, of its noted size, or of all sequences."""
     tau = of_sequences.attrs.get("tau")
     reach = float(tau) if isinstance(tau, int | float) else 0.0

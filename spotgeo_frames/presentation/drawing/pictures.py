@@ -11,7 +11,7 @@ import os
 import struct
 import warnings
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -180,6 +180,13 @@ def _opened(path: Path) -> Any:
     return Image.open(path, formats=FORMATS)
 
 
+class Crop(NamedTuple):
+    """What is cut out of a picture: its pixels, of 8 bits, and its left, right, bottom and top in the picture, px."""
+
+    pixels: np.ndarray
+    extent: tuple[float, float, float, float]
+
+
 class Behind(NamedTuple):
     """A picture: its pixels, of 8 bits, (height, width) or (height, width, colours), and its width and height in px.
 
@@ -222,9 +229,7 @@ def pictures_behind(images: Any, frames: list[pd.DataFrame]) -> tuple[list[Behin
     """
     if images is None:
         return [None] * len(frames), None
-    folder = Path(images) if isinstance(images, str | os.PathLike) else None
-    if folder is None or not folder.is_dir():
-        raise InputError(f"plots: images: {images!r} is no folder of pictures; give one that has SEQUENCE/FRAME.png")
+    folder = picture_folder(images)
     found, wrong = list[Behind | None](), list[str]()
     for rows in frames:
         try:
@@ -235,6 +240,52 @@ def pictures_behind(images: Any, frames: list[pd.DataFrame]) -> tuple[list[Behin
             wrong.append(str(error))
     text = missing_pictures(wrong, len(frames))
     return found, None if text is None else f"plots: {text}"
+
+
+def crops_behind(
+    images: Any, rows: pd.DataFrame, areas: Sequence[tuple[float, float, float, float]]
+) -> tuple[list[Crop | None], str | None]:
+    """What each row's area (left, right, bottom, top) shows of the picture of its frame, with all of its pixels.
+
+    The second value is a warning if pictures cannot be drawn. Raises InputError if `images` is no folder.
+    """
+    found: list[Crop | None] = [None] * len(rows)
+    if images is None:
+        return found, None
+    folder, wrong = picture_folder(images), list[str]()
+    frames = rows.groupby(schema.FRAME_KEY, sort=False, observed=True).indices
+    for positions in frames.values():
+        try:
+            path, _ = _file_of_frame(folder, rows.iloc[positions])
+            picture = decoded_picture(path)
+        except NoPicture as error:
+            wrong.append(str(error))
+            continue
+        for position in positions:
+            found[position] = _crop(picture, areas[position])
+    text = missing_pictures(wrong, len(frames))
+    return found, None if text is None else f"plots: {text}"
+
+
+def _crop(picture: Any, area: tuple[float, float, float, float]) -> Crop | None:
+    """The pixels of a picture that an area touches; None where it lies outside."""
+    left, right, bottom, top = area
+    width, height = picture.size
+    first_x, first_y = (int(np.clip(np.floor(edge + 0.5), 0, size)) for edge, size in ((left, width), (top, height)))
+    last_x, last_y = (int(np.clip(np.ceil(edge + 0.5), 0, size)) for edge, size in ((right, width), (bottom, height)))
+    if first_x >= last_x or first_y >= last_y:
+        return None
+    part = picture.crop((first_x, first_y, last_x, last_y))
+    part.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
+    return Crop(np.asarray(part), (first_x - 0.5, last_x - 0.5, last_y - 0.5, first_y - 0.5))
+
+
+def picture_folder(images: Any, who: str = "plots") -> Path:
+    """The folder of pictures that was given; raises InputError, which begins with `who`, if it is none."""
+    folder = Path(images) if isinstance(images, str | os.PathLike) else None
+    if folder is None or not folder.is_dir():
+        raise InputError(f"{who}: images: {images!r} is no folder of pictures; give one that has SEQUENCE/FRAME.png")
+    return folder
 
 
 def noted_size(rows: pd.DataFrame) -> Size | None:
@@ -248,11 +299,16 @@ def noted_size(rows: pd.DataFrame) -> Size | None:
 
 def picture_of_frame(folder: Path, rows: pd.DataFrame) -> tuple[Any, Size]:
     """The picture of the frame of these rows, made small, with the size (px) of its file; raises NoPicture."""
+    path, size = _file_of_frame(folder, rows)
+    return small_picture(path), size
+
+
+def _file_of_frame(folder: Path, rows: pd.DataFrame) -> tuple[Path, Size]:
+    """The file of the picture of the frame of these rows, and its size (px); raises NoPicture."""
     names = pd.concat([rows[column] for column in NAMING if column in rows] or [pd.Series(dtype=object)]).dropna()
     file_name = str(names.iloc[0]) if len(names) else None
     sequence, frame = (rows[column].iloc[0] for column in ("sequence", "frame"))
-    path, size = suitable_picture(folder, picture_names(folder, sequence, frame, file_name), *_farthest(rows))
-    return small_picture(path), size
+    return suitable_picture(folder, picture_names(folder, sequence, frame, file_name), *_farthest(rows))
 
 
 def _farthest(rows: pd.DataFrame) -> tuple[float, float]:

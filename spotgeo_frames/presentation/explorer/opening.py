@@ -10,17 +10,13 @@ import numpy as np
 import pandas as pd
 
 from ...geometries import with_places
-from ...scoring import AveragePrecision, match_tables, sequence_sums
-from ...support import InputError, packages, pandas_tables
-from ...tables import Table, TableKind, arrow, checks, messages, schema, table_kinds
+from ...support import InputError, packages
+from ...tables import Table, TableKind, checks, messages, schema
 from ..drawing import drawn_tables
 
 if TYPE_CHECKING:
     from .widget import Explorer
 
-
-# Of average precision, the match table at this threshold is shown, if it has one.
-THRESHOLD = 0.5
 
 # The name of a match table that was given alone.
 ALONE = "matches"
@@ -179,14 +175,7 @@ def _check_rows(answer: Mapping[str, Given]) -> None:
 
 def _given(x: Any, name: str) -> Given:
     """The match table of a table or of a result; messages begin with `name`."""
-    if isinstance(x, AveragePrecision):
-        threshold = THRESHOLD if THRESHOLD in x.thresholds else x.thresholds[0]
-        table, kind = match_tables(x.matched, [threshold]), x.kind
-    else:
-        given = x.matches if sequence_sums.is_result(x) else x
-        table, kind = arrow.as_pandas(given, name), table_kinds.kind_of(given)
-        if isinstance(given, pd.DataFrame):
-            table = pandas_tables.own_copy(given)
+    table, kind = drawn_tables.given_matches(x, name)
     matches = with_places(_checked(table, name))
     checks.check_one_slice(matches, name)
     absent = [column for column in (*COORDINATES, *OBJECTS) if column not in matches]
@@ -198,7 +187,6 @@ def _given(x: Any, name: str) -> Given:
 
 def _checked(table: pd.DataFrame, name: str) -> pd.DataFrame:
     """A checked match table of all rows, in their order; of average precision, with the rows that are ignored."""
-    table = arrow.as_pandas(table, name)
     if not schema.is_of_precision(table.columns):
         return checks.check_matches(table, name)
     if len(table["threshold"].unique()) > 1:

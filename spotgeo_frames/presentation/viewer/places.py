@@ -52,7 +52,7 @@ def visible(areas: np.ndarray) -> float:
 
 def _along(matches: pd.DataFrame, axis: str, sequence: np.ndarray, n_sequences: int, tau: float) -> np.ndarray:
     """The lower and upper end (px) of each sequence along an axis, (n_sequences, 2)."""
-    truth, predicted = (_reach(matches, prefix, axis) for prefix in schema.SIDE_PREFIXES)
+    truth, predicted = (reach(matches, prefix, axis) for prefix in schema.SIDE_PREFIXES)
     low, high = _bounds(truth if np.isfinite(truth).any() else predicted)
     margin = max(0.25 * (high - low), tau)
     near = np.where((predicted >= low - margin) & (predicted <= high + margin), predicted, np.nan)
@@ -75,7 +75,7 @@ def _bounds(places: np.ndarray) -> tuple[float, float]:
     return (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
 
 
-def _reach(matches: pd.DataFrame, prefix: str, axis: str) -> np.ndarray:
+def reach(matches: pd.DataFrame, prefix: str, axis: str) -> np.ndarray:
     """From where to where (px) each row's object reaches along an axis, (2, N): a point, an outline, or all joints."""
     near = far = as_numbers(matches[f"{prefix}{axis}"])
     geometry = geometry_of(matches, prefix)
