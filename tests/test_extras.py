@@ -52,6 +52,10 @@ NEEDED = {
         "sf.video(sf.match(sf.read_spotgeo(TRUTH), sf.read_spotgeo(TRUTH)), 1, 'out/video.mp4')",
         "video: matplotlib, PIL, av",
     ),
+    "completion": (
+        "from spotgeo_frames.cli.app import main; sys.argv[1:] = ['completion', 'bash']; main()",
+        "completion: shtab",
+    ),
     "widget": ("sf.explore(sf.match(sf.read_spotgeo(TRUTH), sf.read_spotgeo(TRUTH)))", "explore: anywidget"),
 }
 

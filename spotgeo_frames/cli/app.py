@@ -16,10 +16,10 @@ from io import TextIOWrapper
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ..support import addresses, first_line, lacks_memory
+from ..support import __version__, addresses, first_line, lacks_memory
 from .commands import COMMANDS
 from .printing import WrongUsage, memory_text, one_line, problems_reported, tell
-from .usage import HELP, command_parser, no_such, parsed, program_parser
+from .usage import HELP, PROGRAM, SHORT_HELP, VERSION, command_parser, no_such, parsed, program_parser
 
 if TYPE_CHECKING:
     from .answers import Answer
@@ -45,8 +45,10 @@ def run(texts: Sequence[str]) -> None:
     name, *rest = texts
     if name in COMMANDS:
         _run_command(name, rest)
-    elif name == HELP.name:
+    elif name in (HELP.name, SHORT_HELP):
         tell(program_parser(COMMANDS).format_help().rstrip())
+    elif name == VERSION.name:
+        tell(f"{PROGRAM} {__version__}")
     elif name.startswith("-"):
         program_parser(COMMANDS).error(no_such("option", name, [HELP.name]))
     else:

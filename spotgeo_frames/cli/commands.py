@@ -265,7 +265,32 @@ POSE = Command(
     ),
 )
 
+SHELLS = ("bash", "zsh", "fish")
+COMPLETION = Command(
+    "completion",
+    "completion",
+    "Prints the script by which a shell completes commands, options, their values and files.",
+    (argument("shell", "The shell that the script is for", metavar="|".join(SHELLS), choices=SHELLS),),
+    'For this session: eval "$(spotgeo-frames completion bash)", or the same with zsh; in fish, spotgeo-frames '
+    "completion fish | source. For every session, put that line into ~/.bashrc, into ~/.zshrc after compinit, or into "
+    "~/.config/fish/config.fish.",
+)
+
 COMMANDS = {
     command.function: command
-    for command in (VALIDATE, SCORE, REPARTITION, COMPARE, GATE, REPORT, CHECK, SWEEP, DIAGNOSE, AP, TRACK, POSE)
+    for command in (
+        VALIDATE,
+        SCORE,
+        REPARTITION,
+        COMPARE,
+        GATE,
+        REPORT,
+        CHECK,
+        SWEEP,
+        DIAGNOSE,
+        AP,
+        TRACK,
+        POSE,
+        COMPLETION,
+    )
 }

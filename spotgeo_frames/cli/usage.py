@@ -14,6 +14,8 @@ PROGRAM = "spotgeo-frames"
 PURPOSE = "Evaluates detectors and trackers: says how good a submission is, and where and why it fails."
 NO_TRACKS = "No such option '--tracks'; give the same files to track, which evaluates identities"
 HELP = Argument("--help", "Show this message and exit.", {"action": "store_true", "default": argparse.SUPPRESS})
+SHORT_HELP = "-h"
+VERSION = HELP._replace(name="--version", help="Show the version and exit.")
 
 
 class Layout(argparse.HelpFormatter):
@@ -39,7 +41,7 @@ class Parser(argparse.ArgumentParser):
 def program_parser(commands: Mapping[str, Command]) -> Parser:
     """Returns a parser for the help that lists the commands, and for wrong usage before there is a command."""
     parser = _parser(PROGRAM, "COMMAND [ARGS]...", PURPOSE)
-    _add(parser, "Options", [HELP])
+    _add(parser, "Options", [HELP, VERSION])
     # A group of arguments has the layout that a list of commands needs; nothing is parsed by it.
     _add(parser, "Commands", [Argument(name, command.help, {}) for name, command in commands.items()])
     return parser
@@ -109,7 +111,7 @@ def _apart(texts: Sequence[str], known: Mapping[str, Argument]) -> tuple[list[st
     others: list[str] = []
     rest = iter(texts)
     for text in rest:
-        name, equals, given = text.partition("=")
+        name, equals, given = (HELP.name if text == SHORT_HELP else text).partition("=")
         if text == "--":
             # argparse would drop a file that is called --.
             others.extend(os.path.join(os.curdir, file) if file == "--" else file for file in rest)

@@ -31,6 +31,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "widget": ("anywidget", "PIL"),
         "yolo": ("PIL", "yaml"),
         "video": ("matplotlib", "PIL", "av"),
+        "completion": ("shtab",),
     }
 )
 

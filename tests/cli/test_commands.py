@@ -6,6 +6,7 @@ import inspect
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -898,3 +899,46 @@ def test_want_of_memory_outside_of_the_work_is_one_line(monkeypatch: pytest.Monk
     monkeypatch.setattr("spotgeo_frames.cli.app.import_module", lacking)
     [line] = refused_here("check", "truth.csv", "submission.csv")
     assert line.startswith("there is not enough memory: libarrow.so")
+
+
+def completions(shell: str, line: str, folder: Path) -> set[str]:
+    """What a shell offers at the end of a line, by the script that the command prints."""
+    (folder / "script.sh").write_text(run_here("completion", shell).out, encoding="utf-8")
+    if shell == "fish":
+        code = f"source ./script.sh; complete --do-complete '{line}'"
+    else:
+        words = line.split(" ")
+        code = f"source ./script.sh; COMP_WORDS=({' '.join(words[:-1])} '{words[-1]}'); COMP_CWORD={len(words) - 1}; "
+        code += "_shtab_spotgeo_frames spotgeo-frames; printf '%s\\n' \"${COMPREPLY[@]}\""
+    done = subprocess.run([shell, "-c", code], capture_output=True, text=True, check=True, cwd=folder)
+    return {text.split("\t")[0] for text in done.stdout.splitlines()}
+
+
+@pytest.mark.parametrize("shell", ["bash", "fish"])
+def test_a_shell_completes_commands_options_values_and_files(shell: str, tmp_path: Path) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"needs {shell}")
+    (tmp_path / "truth.json").touch()
+    assert completions(shell, "spotgeo-frames s", tmp_path) == {"score", "sweep"}
+    assert completions(shell, "spotgeo-frames score --ta", tmp_path) == {"--tau"}
+    assert completions(shell, "spotgeo-frames score --assignment ", tmp_path) == {"most", "least", "score"}
+    assert "truth.json" in completions(shell, "spotgeo-frames score tr", tmp_path)
+
+
+def test_the_script_for_zsh_is_one_that_it_can_read(tmp_path: Path) -> None:
+    if shutil.which("zsh") is None:
+        pytest.skip("needs zsh")
+    (tmp_path / "script.sh").write_text(run_here("completion", "zsh").out, encoding="utf-8")
+    code = 'autoload -U compinit; compinit -u; eval "$(cat script.sh)"; print $_comps[spotgeo-frames]'
+    done = subprocess.run(["zsh", "-fc", code], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert done.stdout.strip() == "_shtab_spotgeo_frames"
+
+
+@pytest.mark.parametrize("arguments", [("-h",), ("score", "-h"), ("score", "truth.json", "-h")])
+def test_the_short_option_shows_the_help(arguments: tuple[str, ...]) -> None:
+    named = [name for name in arguments if name in COMMANDS]
+    assert run_here(*arguments).out == run_here(*named, "--help").out
+
+
+def test_the_version_is_shown() -> None:
+    assert run_here("--version").out == f"spotgeo-frames {sf.__version__}\n"
