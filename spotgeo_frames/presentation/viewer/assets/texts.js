@@ -13,6 +13,7 @@ import { EVENTS, MARKS, STATES, SWITCH } from "./marks.js";
  */
 
 const DASH = "–";
+const BOXES = "; its masks are drawn as the boxes around them, since there is no room for all masks";
 const BOX_COLUMNS = ["x", "y", "w", "h"];
 
 /** The columns that are told in another way than by their name and value. */
@@ -62,6 +63,16 @@ export function statusText({ about, frames }, frame, submissions, counts) {
   const names = submissions.map((submission) => about.submissions[submission]);
   if (names.length === 1) return `${about.submissions.length > 1 ? `${names[0]}, ` : ""}${place}: ${tallyText(counts[0])}`;
   return `${place}: ${names.map((name, i) => `${name} ${tallyText(counts[i])}`).join("; ")}`;
+}
+
+/**
+ * That masks of a frame are drawn as boxes, where there was no room for them.
+ * @param {FrameRows[]} frames the frame in each submission
+ * @returns {string}
+ */
+export function boxesText(frames) {
+  const lacks = (/** @type {Rows} */ { table, at, n }) => table.masks?.lengths.subarray(at, at + n).some((length) => length < 0);
+  return frames.some(({ truth, predicted }) => lacks(truth) || lacks(predicted)) ? BOXES : "";
 }
 
 /**
