@@ -21,6 +21,7 @@ import { numbersOf } from "./columns.js";
 // The code of the character that stands for 0, the bit that says that more follow, that of the sign, and the bits of a digit.
 const [ZERO, FOLLOWS, SIGN, BITS] = [48, 0x20, 0x10, 5];
 const MOST_DIGITS = 7; // characters of a count
+const MOST_PIXELS = 2 ** 31;
 
 /** @type {WeakMap<Table, Map<number, Mask>>} the masks that were asked for, so that each is taken apart once */
 const KNOWN_MASKS = new WeakMap();
@@ -64,6 +65,7 @@ export function ringsOf(mask) {
  */
 function filledRuns({ text, height, width }) {
   const most = height * width;
+  if (!(height > 0 && most <= MOST_PIXELS && Number.isInteger(height) && Number.isInteger(width))) return [];
   const counts = [0, 0]; // the last ones, of which counts from the third on are differences
   /** @type {number[]} */
   const runs = [];

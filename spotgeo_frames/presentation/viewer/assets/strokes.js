@@ -28,6 +28,7 @@ const POSE_RADIUS = 2.5; // of a joint of a pose
 const SMALLEST = 4; // a box that would be smaller is drawn with this side, so that it is seen
 export const PALE = 0.22;
 const FILL = 0.2; // the opacity of what is filled
+const FINEST = 2; // corners that are nearer to each other than this on the screen are drawn as one
 const RIM = 2.6;
 
 /**
@@ -106,7 +107,7 @@ export function strokeShape(pen, project, shape, mark, about, color, alpha, grow
   pen(path, color, width, shape.box ? dashes : dashesOfPoint(mark), alpha);
 }
 
-/** @type {WeakMap<Mask, Path2D>} the outlines of masks that were drawn, in px of the image */
+/** @type {WeakMap<Mask, Map<number, Path2D>>} the outlines of masks that were drawn, px of the image, by their detail */
 const OUTLINES = new WeakMap();
 
 /**
@@ -121,27 +122,40 @@ function isSeen(shape, project) {
 }
 
 /**
- * The outline of a mask on the screen.
+ * The outline of a mask on the screen, without corners that cannot be told apart there.
  * @param {Mask} mask
  * @param {Projection} project
  */
 function placedOutline(mask, project) {
-  const [[left, top], [right, bottom]] = [project(0, 0), project(1, 1)];
+  const [[left, top], [right]] = [project(0, 0), project(1, 0)];
+  const scale = right - left;
+  const detail = Math.floor(Math.log2(FINEST / scale));
   const placed = new Path2D();
-  placed.addPath(outlineOf(mask), new DOMMatrix([right - left, 0, 0, bottom - top, left, top]));
+  placed.addPath(outlineOf(mask, Math.max(detail, -1)), new DOMMatrix([scale, 0, 0, scale, left, top]));
   return placed;
 }
 
-/** @param {Mask} mask */
-function outlineOf(mask) {
-  const known = OUTLINES.get(mask);
-  if (known) return known;
-  const path = new Path2D();
+/**
+ * @param {Mask} mask
+ * @param {number} detail corners have to be farther than 2 to the power of this from the one before, px of the image
+ */
+function outlineOf(mask, detail) {
+  const ofMask = OUTLINES.get(mask) ?? new Map();
+  OUTLINES.set(mask, ofMask);
+  const path = ofMask.get(detail) ?? new Path2D();
+  if (ofMask.has(detail)) return path;
+  const apart = 2 ** detail;
   for (const ring of ringsOf(mask)) {
-    for (let i = 0; i < ring.length; i += 2) i ? path.lineTo(ring[i], ring[i + 1]) : path.moveTo(ring[i], ring[i + 1]);
+    let [x, y] = ring;
+    path.moveTo(x, y);
+    for (let i = 2; i < ring.length; i += 2) {
+      if (Math.abs(ring[i] - x) <= apart && Math.abs(ring[i + 1] - y) <= apart) continue;
+      [x, y] = [ring[i], ring[i + 1]];
+      path.lineTo(x, y);
+    }
     path.closePath();
   }
-  OUTLINES.set(mask, path);
+  ofMask.set(detail, path);
   return path;
 }
 
