@@ -232,13 +232,13 @@ export function detailsOf(rows, side, row, about) {
   const other = side === "truth" ? rows.pair[i] : rows.partner[i];
   const [truth, predicted] = side === "truth" ? [i, other] : [other, i];
   const mark = (side === "truth" ? rows.truthMarks : rows.predictedMarks)[i];
-  const partner = side === "truth" ? ["prediction", nameOf(rows.predicted, other)] : ["truth", nameOf(rows.truth, other)];
+  const whose = side === "truth" ? "predicted" : "truth";
   const score = cellAt(own, "score", i);
   /** @type {[string, string | null][]} */
   const told = [
     [MARKS[mark], nameOf(own, i)],
     ["kind of error", kindOf(rows, truth, predicted)],
-    [partner[0], other < 0 ? null : partner[1]],
+    [side === "truth" ? "prediction" : "truth", other < 0 ? null : nameOf(rows[whose], other)],
     [about.measure.title, other < 0 ? null : measureOf(rows, about, truth)],
     [placeTitle(about), placeOf(own, about, i)],
     ["score", score],
