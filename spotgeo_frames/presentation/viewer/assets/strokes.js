@@ -96,7 +96,7 @@ export function strokeShape(pen, project, shape, mark, about, color, alpha, grow
     return;
   }
   if (shape.mask && isSeen(shape, project) && ringsOf(shape.mask).length) {
-    pen(placedOutline(shape.mask, project), color, width + grown, dashes, alpha, !grown);
+    pen(placedOutline(shape.mask, project), color, width + 2 * grown, dashes, alpha, !grown);
     return;
   }
   const path = new Path2D();
