@@ -255,6 +255,36 @@ def of_sky() -> Reported:
     return truth, {"detections": sf.read_objects(DATA / "sky/detections.parquet")}, {"tau": 1.5}
 
 
+def of_masks() -> Reported:
+    """A detector of cells, which has lost small ones; those that it has found are a bit off, a few of them far."""
+    random = np.random.default_rng(4)
+    cells = pd.DataFrame(
+        [(sequence, 1, cell) for sequence in range(1, 13) for cell in range(1, 13)],
+        columns=["sequence", "frame", "object"],
+    )
+    size = random.uniform(8, 34, len(cells))
+    middle = random.uniform(40, [440, 260], (len(cells), 2))
+    waves = random.normal(0, 0.12, (4, len(cells), 1)) * size[:, None] / np.arange(1, 5)[:, None, None]
+    phases = random.uniform(0, 2 * np.pi, (4, len(cells), 1))
+    angle = np.linspace(0, 2 * np.pi, 60, endpoint=False)
+    bent = (waves * np.cos(np.arange(2, 6)[:, None, None] * angle + phases)).sum(axis=0)
+
+    def masks(shift: np.ndarray, grown: np.ndarray) -> pd.DataFrame:
+        radius = (size[:, None] + bent) * grown[:, None]
+        corners = radius[..., None] * np.stack([np.cos(angle), np.sin(angle)], axis=1) + (middle + shift)[:, None]
+        outlines = [[ring] for ring in corners.reshape(len(cells), -1).tolist()]
+        return sf.tidy(cells.assign(outline=outlines), mask="outline", size=(480, 300))
+
+    is_astray = random.random((len(cells), 1)) < 0.1
+    found = masks(random.normal(0, np.where(is_astray, 16, 2), middle.shape), random.normal(1, 0.07, len(cells)))
+    found["score"] = np.clip(size / 40 + random.normal(0, 0.1, len(cells)), 0.02, 0.98)
+    return (
+        masks(np.zeros(middle.shape), np.ones(len(cells))),
+        {"detector": found[random.random(len(cells)) < size / 22]},
+        {},
+    )
+
+
 def of_nothing() -> Reported:
     """Frames without a truth, and detectors that find nothing there."""
     truth, submissions, words = of_points("eager", "cautious")
@@ -271,6 +301,7 @@ REPORTS: dict[str, Callable[[], Reported]] = {
     "report_of_tracks": of_tracks,
     "report_of_two_trackers": of_two_trackers,
     "report_of_the_sky": of_sky,
+    "report_of_masks": of_masks,
     "report_of_nothing": of_nothing,
 }
 

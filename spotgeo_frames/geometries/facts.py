@@ -138,7 +138,7 @@ class Geometry:
     same_in_frame
         Columns that all rows of a frame share; rows that differ in them have nothing in common.
     is_filled
-        Whether plots fill the outlines.
+        Whether plots and the viewer fill the outlines; of the viewer, those that run lengths tell.
     chart
         A function from the rows of both sides of a match table and their sequences, numbered from 0, to their places in
         a plane of the unit of distances, for pictures; None where middles lie in one themselves.

@@ -30,6 +30,22 @@ def read_table(table: dict[str, Any], content: bytes) -> dict[str, Values]:
     return {column["name"]: read_column(column, table["n"], content) for column in table["columns"]}
 
 
+def read_masks(view: View) -> dict[str, Values | None]:
+    """The masks of truths, and of the predictions of each submission; of each row the text, None for one left out."""
+    about = json.loads(json.dumps(view.about, allow_nan=False))
+    tables = {"truth": about["truth"]} | {one["name"]: one["predicted"] for one in about["submissions"]}
+    return {name: _read_texts(table, view.content) if "masks" in table else None for name, table in tables.items()}
+
+
+def _read_texts(table: dict[str, Any], content: bytes) -> Values:
+    lengths = [int(length) for length in read_column(table["masks"]["lengths"], table["n"], content)]
+    texts, start = [], table["masks"]["text"]
+    for length in lengths:
+        texts.append(None if length < 0 else content[start : start + length].decode())
+        start += max(length, 0)
+    return texts
+
+
 def read_view(view: View) -> dict[str, Any]:
     """All tables of a view, after its `about` was written and read as JSON."""
     about = json.loads(json.dumps(view.about, allow_nan=False))

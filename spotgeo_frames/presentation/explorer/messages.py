@@ -19,6 +19,9 @@ from ..drawing import NoPicture, drawn_tables, pictures, wording
 from ..viewer import SIDES, Text, View, packing, places, view_of
 from .contents import COUNTS, Contents, positions_by_table
 
+# The most characters of the masks of a chunk: a kernel is near, and sends chunks one by one.
+MOST_OF_MASKS = 16 << 20
+
 # What messages show of a value.
 LONGEST_SHOWN = 60
 
@@ -99,7 +102,8 @@ def _view_of_rows(contents: Contents, rows: np.ndarray) -> View:
         table = one.matches.take(positions)
         # With the joints of all rows, each joint has the same position in every view.
         tables[name] = table if contents.joints is None else table.assign(joint=table["joint"].astype(contents.joints))
-    return view_of(drawn_tables.together(tables), _measure(contents), contents.tau)
+    together = drawn_tables.together(tables)
+    return view_of(together, _measure(contents), contents.tau, most_of_masks=MOST_OF_MASKS)
 
 
 def _measure(contents: Contents) -> str:

@@ -10,6 +10,7 @@ from .rows import frames_of as frames_of
 from .rows import submissions_of as submissions_of
 from .rows import truths_of as truths_of
 from .rows import with_ignored as with_ignored
+from .rows import worst_first as worst_first
 from .view import SIDES as SIDES
 from .view import View as View
 from .view import view_of as view_of

@@ -95,6 +95,15 @@ def packed_table(columns: Mapping[str, Column], content: bytearray, decimals: Ma
     return {"n": n_rows, "columns": listed}
 
 
+def packed_masks(lengths: np.ndarray, text: bytes, content: bytearray) -> dict[str, Any]:
+    """Appends run lengths of masks to `content`: the characters of all masks, and how many each row has.
+
+    A row without a mask has 0 of them, and -1 where it has a mask that is not there.
+    """
+    listed = _packed("lengths", lengths.astype(np.float64), content, 0)
+    return {"lengths": listed, "text": _appended(np.frombuffer(text, np.uint8), content)["offset"]}
+
+
 def compressed(content: bytes) -> str:
     """Bytes compressed by zlib, as base64."""
     return base64.b64encode(zlib.compress(content, LEVEL)).decode()

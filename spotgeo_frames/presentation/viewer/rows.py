@@ -56,6 +56,20 @@ def frames_of(matches: pd.DataFrame, sequences: Sequence[Any] | None = None) -> 
     return Frames(place[frame], first[order], sequence[order], list(sequences))
 
 
+def worst_first(matches: pd.DataFrame, frames: Frames) -> np.ndarray:
+    """The positions of frames: of every sequence the one with the most errors, then of every sequence the next one.
+
+    The first of all is that of the first sequence.
+    """
+    outcome = matches["outcome"].array.codes
+    errors = arrays.added_at(frames.of_row, (outcome == schema.FN) | (outcome == schema.FP), len(frames.first))
+    worst = np.lexsort([-errors, frames.sequence])
+    begins = np.searchsorted(frames.sequence, np.arange(len(frames.sequences)))
+    rank = np.empty(len(worst), np.int64)
+    rank[worst] = np.arange(len(worst)) - begins[frames.sequence[worst]]
+    return np.lexsort([frames.sequence, rank])
+
+
 class Rows(NamedTuple):
     """Truths or predictions: their rows in the match tables, and the positions of their frames, which ascend."""
 

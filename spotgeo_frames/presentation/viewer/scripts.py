@@ -16,6 +16,7 @@ VIEWER = [
         "marks",
         "lives",
         "source",
+        "masks",
         "geometry",
         "palette",
         "strokes",

@@ -12,6 +12,7 @@ import pandas as pd
 
 from ...geometries import BONES, geometry_of, pose_columns, pose_joints, with_places
 from ...tables import check_coordinates, schema
+from .masks import MOST_OF_PAGE, Masks, masks_of, packed_side
 from .packing import Column, Text, column_of, packed_table, taken, used, valid_text
 from .places import DIGITS, decimals, extents, rounded_in_bins, visible
 from .rows import Frames, Rows, Submission, check_truths, frames_of, submissions_of, truths_of
@@ -46,11 +47,16 @@ class View(NamedTuple):
         The arrays of all columns, one after another.
     left_out
         The columns of the match tables that cannot be shown.
+    n_masked, n_boxed
+        The counts of frames that have masks, and of those of them that have no room for the masks, but for the boxes
+        around them.
     """
 
     about: dict[str, Any]
     content: bytes
     left_out: list[str]
+    n_masked: int
+    n_boxed: int
 
 
 def view_of(
@@ -59,14 +65,16 @@ def view_of(
     tau: float | None,
     sequences: Sequence[Any] | None = None,
     edges: Mapping[str, np.ndarray] | None = None,
+    most_of_masks: int = MOST_OF_PAGE,
 ) -> View:
     """Packs the match tables of one or several submissions, one after another, into what the viewer shows.
 
     `matches` has a categorical column `submission`, and may have `kind`, `event` and `ignored`. `measure` is the title
     of what pairs are measured by, such as "IoU", and `tau` the largest distance of a true positive (px), None after
     matching by similarity. `sequences` are all sequences in the order to show them, None for the order of their names.
-    `edges` are those of bins in which numbers stay when they are rounded; see `rounded_in_bins`. A submission may lack
-    frames. Raises InputError if coordinates are missing, or if truths of a frame differ.
+    `edges` are those of bins in which numbers stay when they are rounded; see `rounded_in_bins`. The run lengths of all
+    masks together have at most `most_of_masks` characters. A submission may lack frames. Raises InputError if
+    coordinates are missing, or if truths of a frame differ.
     """
     check_coordinates(matches)
     matches = with_places(matches)
@@ -79,15 +87,21 @@ def view_of(
     digits = _digits(matches, visible(areas) if tau is None else tau)
     columns |= rounded_in_bins(columns, edges or {}, schema.measure_of(matches), digits)
     truths = _side(columns, truth.row, schema.SIDE_PREFIXES[0]) | _marks(columns, truth.row, ["ignored"])
+    listed = [
+        (schema.SIDE_PREFIXES[0], truth),
+        *((schema.SIDE_PREFIXES[1], one.predicted) for one in submissions.values()),
+    ]
+    masks = masks_of(matches, frames, listed, most_of_masks)
     content = bytearray()
     tables = {
         "sequences": packed_table(
             _sequence_columns(frames, areas, columns), content, dict.fromkeys(SIDES, digits["x"])
         ),
         "frames": packed_table(_frame_columns(frames, truth, columns), content, digits),
-        "truth": packed_table(truths, content, digits),
+        "truth": packed_table(truths, content, digits) | packed_side(masks, schema.SIDE_PREFIXES[0], truth, content),
         "submissions": [
-            {"name": name} | _submission_tables(columns, truth, submission, schema.measure_of(matches), content, digits)
+            {"name": name}
+            | _submission_tables(columns, truth, submission, masks, schema.measure_of(matches), content, digits)
             for name, submission in submissions.items()
         ],
     }
@@ -96,7 +110,7 @@ def view_of(
         "measure": {"title": measure, "decimals": digits["measure"]},
         "decimals": digits["x"],
     }
-    return View(about | tables, bytes(content), left_out)
+    return View(about | tables, bytes(content), left_out, masks.n_frames, masks.n_boxed)
 
 
 def _kind(matches: pd.DataFrame, columns: Columns) -> dict[str, Any]:
@@ -109,7 +123,8 @@ def _kind(matches: pd.DataFrame, columns: Columns) -> dict[str, Any]:
     bones = [[joints.index(one), joints.index(other)] for one, other in BONES if {one, other} <= {*joints}]
     turned = next((geometry for geometry in geometries if geometry.drawn_angle), None)
     told = {} if turned is None else {"angle": turned.drawn_angle, "columns": [*turned.columns]}
-    return {"kind": kind, "joints": joints, "bones": bones} | told
+    filled = {"filled": True} if any(geometry.is_filled for geometry in geometries) else {}
+    return {"kind": kind, "joints": joints, "bones": bones} | told | filled
 
 
 def _digits(matches: pd.DataFrame, length: float) -> dict[str, int]:
@@ -189,7 +204,13 @@ def _carried(columns: Columns, rows: np.ndarray, prefix: str) -> dict[str, Colum
 
 
 def _submission_tables(
-    columns: Columns, truth: Rows, submission: Submission, measure: str, content: bytearray, digits: Digits
+    columns: Columns,
+    truth: Rows,
+    submission: Submission,
+    masks: Masks,
+    measure: str,
+    content: bytearray,
+    digits: Digits,
 ) -> dict[str, Any]:
     """The tables of a submission: each frame's count of predictions, the predictions, and the pair of each truth."""
     predicted, has_frame = submission.predicted, submission.has_frame
@@ -205,6 +226,7 @@ def _submission_tables(
     predictions = _side(columns, predicted.row, schema.SIDE_PREFIXES[1]) | _marks(columns, predicted.row, OF_ROWS)
     return {
         "frames": packed_table({"n_predicted": np.where(has_frame, counts, -1.0)}, content, digits),
-        "predicted": packed_table(predictions, content, digits),
+        "predicted": packed_table(predictions, content, digits)
+        | packed_side(masks, schema.SIDE_PREFIXES[1], predicted, content),
         "pairs": packed_table(pairs | _marks(columns, mine, ["kind", "event"]), content, digits),
     }

@@ -25,6 +25,7 @@ import sys
 sys.path.insert(0, {str(PROJECT / "tests")!r})
 import pandas as pd
 import spotgeo_frames as sf
+from helpers.masks import corners
 from helpers.report_inputs import many, many_boxes, many_poses
 data = {str(PROJECT / "data")!r}
 matches = sf.match(*many(4))
@@ -34,6 +35,7 @@ KINDS = {
     "points": "matches",
     "boxes": "sf.match(*many_boxes(3))",
     "poses": "sf.match(*many_poses(3), similarity='oks')",
+    "masks": "sf.match(*corners())",
     "joints": "sf.match(*many_poses(3))",
     "tracks": "sf.track(*sf.read_motchallenge(data + '/tracks/truth', data + '/tracks/tracker'))",
     "tracks of joints": "sf.pose(*sf.read_posetrack(data + '/poses/truth', data + '/poses/tracker'))",
@@ -115,6 +117,19 @@ def test_each_kind_is_drawn_and_a_marked_row_arrives(kind: str, notebook: Notebo
     frame = int(status(driver).partition(", frame ")[2].partition(" ")[0])
     printed = notebook.run("print(len(widget.selection), widget.selection['frame'].iloc[0])")
     assert printed.split() == ["1", str(frame)]
+
+
+def test_masks_are_filled_and_those_that_are_left_out_are_boxes(notebook: Notebook) -> None:
+    filled = f"return new Uint8Array({PIXELS}).filter((value, i) => i % 4 === 3 && value === 51).length"
+    notebook.show("sf.explore(sf.match(*corners()))")
+    notebook.wait(filled)
+    assert notebook.driver.execute_script(filled) > 5000
+    assert "masks are drawn as the boxes" not in status(notebook.driver)
+    leave_out = "from spotgeo_frames.presentation.viewer import masks\nmasks.MOST_OF_FRAME = {}\n"
+    notebook.show(leave_out.format(10) + "sf.explore(sf.match(*corners()))")
+    says(notebook, ".viewer-status", "its masks are drawn as the boxes around them")
+    assert notebook.driver.execute_script(filled) < 100
+    notebook.run(leave_out.format(200_000))
 
 
 def test_clicks_with_shift_add_rows_and_take_them_away(notebook: Notebook) -> None:

@@ -24,7 +24,7 @@ from ....support import arrays, work
 from ....tables import as_numbers, schema
 from ...drawing import NoPicture, Size, display, pictures, wording
 from ...drawing.charts import of_places, short_names
-from ...viewer import Frames, View, frames_of, packing, view_of, with_ignored
+from ...viewer import Frames, View, frames_of, packing, view_of, with_ignored, worst_first
 from ..evaluation import Evaluation, matches_of_name
 from ..html.blocks import Look, Section, Text, Viewer
 from .breakdown import bins_of
@@ -171,12 +171,6 @@ def _wanted(folder: Path, rows: pd.DataFrame, frames: Frames) -> Iterator[tuple[
     The frames with the most errors of every sequence come first, the worst sequence's first of all.
     """
     n_frames = len(frames.first)
-    outcome = rows["outcome"].array.codes
-    errors = arrays.added_at(frames.of_row, (outcome == schema.FN) | (outcome == schema.FP), n_frames)
-    worst = np.lexsort([-errors, frames.sequence])
-    begins = np.searchsorted(frames.sequence, np.arange(len(frames.sequences)))
-    rank = np.empty(n_frames, np.int64)
-    rank[worst] = np.arange(n_frames) - begins[frames.sequence[worst]]
     farthest = []
     for axis in "xy":
         most = np.full(n_frames, -np.inf)
@@ -184,7 +178,7 @@ def _wanted(folder: Path, rows: pd.DataFrame, frames: Frames) -> Iterator[tuple[
         farthest.append(most.tolist())
     named = _named(rows, frames)
     numbers = rows["frame"].take(frames.first).tolist()
-    for position in np.lexsort([frames.sequence, rank]).tolist():
+    for position in worst_first(rows, frames).tolist():
         sequence = frames.sequences[frames.sequence[position]]
         names = pictures.picture_names(folder, sequence, numbers[position], named.get(position))
         yield position, names, farthest[0][position], farthest[1][position]
@@ -283,6 +277,9 @@ def _notes(chosen: ChosenFrames, view: View, behind: Pictures, has_images: bool)
         notes.append(f"Of long sequences only the frames with most errors are here: {chosen.n_cut:,} are left out.")
     if view.left_out:
         notes.append(f"Columns that are not shown here: {', '.join(view.left_out)}.")
+    if view.n_boxed:
+        drawn = f"In {view.n_boxed:,} of {view.n_masked:,} frames with masks, the boxes around the masks are drawn"
+        notes.append(f"{drawn}: the run lengths of all masks would make the page too large to send.")
     if has_images:
         notes.append(f"{len(behind.of_frames):,} of {n_frames:,} frames have their picture behind them.")
     if behind.n_left_out:

@@ -6,11 +6,15 @@
  * @typedef {{name: string, numbers: Float64Array, decimals?: number, isSingle?: boolean}} NumberColumn
  * @typedef {{name: string, codes: Int32Array, values: string[]}} TextColumn
  * @typedef {NumberColumn | TextColumn} Column
- * @typedef {{n: number, columns: Map<string, Column>}} Table
+ *
+ * The run lengths of masks, which no table shows: how many characters each row has from where on; 0 where a row has no
+ * mask, -1 where it has one that there was no room for.
+ * @typedef {{text: Uint8Array, starts: Int32Array, lengths: Int32Array}} Masks
+ * @typedef {{n: number, columns: Map<string, Column>, masks?: Masks}} Table
  *
  * As packed: see view.py.
  * @typedef {{name: string, form: string, offset: number, decimals?: number, values?: string[]}} PackedColumn
- * @typedef {{n: number, columns: PackedColumn[]}} PackedTable
+ * @typedef {{n: number, columns: PackedColumn[], masks?: {lengths: PackedColumn, text: number}}} PackedTable
  *
  * @typedef {"points" | "boxes" | "poses" | "joints"} Kind
  * @typedef {object} Facts what a view says of itself, beside its tables
@@ -21,6 +25,7 @@
  * @property {string[]} joints
  * @property {[number, number][]} bones pairs of positions in `joints`
  * @property {string[]} [columns] that tell where rows are, in place of x, y, w and h
+ * @property {boolean} [filled] whether rows are drawn as masks, with a fill
  * @property {string} [angle] the column of the degrees by which boxes are turned about their middles, from x towards y
  *
  * @typedef {{name: string, frames: Table, predicted: Table, pairs: Table}} Submission
@@ -86,8 +91,24 @@ export function readView(about, buffer) {
  * @param {ArrayBuffer} buffer
  * @returns {Table}
  */
-function readTable({ n, columns }, buffer) {
-  return { n, columns: new Map(columns.map((column) => [column.name, readColumn(column, n, buffer)])) };
+function readTable({ n, columns, masks }, buffer) {
+  const table = { n, columns: new Map(columns.map((column) => [column.name, readColumn(column, n, buffer)])) };
+  if (!masks) return table;
+  const lengths = readColumn(masks.lengths, n, buffer);
+  return { ...table, masks: readMasks("numbers" in lengths ? lengths.numbers : [], masks.text, buffer) };
+}
+
+/**
+ * @param {ArrayLike<number>} lengths
+ * @param {number} offset of the text
+ * @param {ArrayBuffer} buffer
+ * @returns {Masks}
+ */
+function readMasks(lengths, offset, buffer) {
+  const starts = new Int32Array(lengths.length);
+  let total = 0;
+  for (let i = 0; i < lengths.length; total += Math.max(lengths[i], 0), i++) starts[i] = total;
+  return { text: new Uint8Array(buffer, offset, total), starts, lengths: Int32Array.from(lengths) };
 }
 
 /**

@@ -2,9 +2,11 @@
 
 import { numbersOf, textAt } from "./columns.js";
 import { objectAt } from "./lives.js";
+import { maskAt, nearnessOf, ringsOf } from "./masks.js";
 
 /**
  * @import { FrameRows, Rows, Side } from "./lives.js"
+ * @import { Mask } from "./masks.js"
  * @import { Extent, SourceFacts } from "./source.js"
  *
  * @typedef {{x: number, y: number, scale: number}} Camera the point (px of the image) in the middle, and screen px per px
@@ -21,6 +23,7 @@ import { objectAt } from "./lives.js";
  * @property {number} y
  * @property {[x: number, y: number, w: number, h: number] | null} box before it is turned
  * @property {number} angle in radians, by which the box is turned about its middle
+ * @property {Mask | null} mask of which the box is the one around it
  * @property {number[] | null} joints x and y of each joint of a pose, NaN where it is not located
  *
  * @typedef {{side: Side, joints: number[]}} Skeleton
@@ -128,6 +131,7 @@ export function shapesOf(rows, side, about) {
       y: y[row] + h / 2,
       box: /** @type {Shape["box"]} */ (sizes ? [x[row], y[row], w, h] : null),
       angle: ((angles?.[row] ?? 0) * Math.PI) / 180,
+      mask: sizes ? maskAt(table, row) : null,
       joints: poses ? poses.map((numbers) => numbers[row]) : null,
     });
     names.add(name);
@@ -214,10 +218,11 @@ export function nearest(shapes, bones, x, y, reach) {
  * @param {[number, number][]} bones
  * @param {number} x
  * @param {number} y
- * @param {number} reach the distance that counts within a box
+ * @param {number} reach the distance that counts within a box or a mask
  * @returns {number}
  */
 function distanceTo(shape, bones, x, y, reach) {
+  if (shape.mask) return distanceToMask(shape, x, y, reach);
   if (shape.box) return distanceToBox(shape.box, ...turned(shape, x, y, -shape.angle), reach);
   if (!shape.joints) return Math.hypot(shape.x - x, shape.y - y);
   const joints = shape.joints;
@@ -267,6 +272,20 @@ function distanceToBox([left, top, w, h], x, y, reach) {
   const [dx, dy] = [Math.max(left - x, x - left - w), Math.max(top - y, y - top - h)];
   if (dx <= 0 && dy <= 0) return Math.min(reach, -Math.max(dx, dy));
   return Math.hypot(Math.max(dx, 0), Math.max(dy, 0));
+}
+
+/**
+ * @param {Shape} shape
+ * @param {number} x
+ * @param {number} y
+ * @param {number} reach
+ */
+function distanceToMask({ box, mask }, x, y, reach) {
+  const around = box ? distanceToBox(box, x, y, reach) : Infinity;
+  if (!mask || around > reach) return around;
+  if (!ringsOf(mask).length) return around; // without pixels, its box is drawn
+  const { distance, inside } = nearnessOf(mask, x, y);
+  return inside ? Math.min(reach, distance) : distance;
 }
 
 /**

@@ -42,7 +42,7 @@ function entry(about, mark, color, palette, text) {
   const item = make("li");
   const canvas = make("canvas");
   canvas.setAttribute("aria-hidden", "true");
-  drawSymbol(sharp(canvas, SIZE), about.kind, mark, color, palette, SIZE);
+  drawSymbol(sharp(canvas, SIZE), about, mark, color, palette, SIZE);
   item.append(canvas, text);
   return item;
 }

@@ -3,7 +3,7 @@
 import { known } from "./columns.js";
 import { covering } from "./draw.js";
 import { breakText, isSame, keyOfObject, truthOfSelected } from "./state.js";
-import { counted, detailsOf, statusText } from "./texts.js";
+import { boxesText, counted, detailsOf, statusText } from "./texts.js";
 
 /**
  * @import { Coloring, Passes } from "./draw.js"
@@ -60,7 +60,7 @@ export function isChosen({ state, marked }, object) {
  */
 export function notesOf({ source, state, answers }, visited) {
   const lacking = source.about.pictures && !answers.loaded ? " (no picture)" : "";
-  const note = lacking + (source.note?.(state.frame, state.submissions) ?? "");
+  const note = lacking + (source.note?.(state.frame, state.submissions) ?? "") + boxesText(answers.frames);
   if (!visited) return note;
   const n = visited.length;
   return `${note}; ${n ? counted(n, "frame") : "no frame"} ${n > 1 ? "pass" : "passes"} the filter`;

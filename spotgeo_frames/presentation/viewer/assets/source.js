@@ -59,9 +59,9 @@ export function sourceOf(view, pictures = new Map()) {
     return `${missed.toLocaleString("en")} missed, ${wrong.toLocaleString("en")} false`;
   });
   const names = view.submissions.map(({ name }) => name);
-  const { kind, identities, measure, decimals, joints, bones, angle, columns } = view;
+  const { kind, identities, measure, decimals, joints, bones, angle, columns, filled } = view;
   return {
-    about: { kind, identities, measure, decimals, joints, bones, angle, columns, submissions: names, sequences, pictures: pictures.size > 0 },
+    about: { kind, identities, measure, decimals, joints, bones, angle, columns, filled, submissions: names, sequences, pictures: pictures.size > 0 },
     frames,
     counts,
     rows,

@@ -1,15 +1,17 @@
-// Strokes marks on a canvas: points, boxes and skeletons, told apart by their shapes, lines and dashes.
+// Strokes marks on a canvas: points, boxes, masks and skeletons, told apart by their shapes, lines and dashes.
 
 import { cornersOf } from "./geometry.js";
 import { FALSE, IGNORED, RIGHT } from "./marks.js";
+import { ringsOf } from "./masks.js";
 
 /**
  * @import { Shape, Size } from "./geometry.js"
+ * @import { Mask } from "./masks.js"
  * @import { Palette } from "./palette.js"
  * @import { SourceFacts } from "./source.js"
  *
  * @typedef {(x: number, y: number) => [number, number]} Projection from px of the image to px of the screen
- * @typedef {(path: Path2D, color: string, width: number, dashes: number[], alpha: number) => void} Pen
+ * @typedef {(path: Path2D, color: string, width: number, dashes: number[], alpha: number, filled?: boolean) => void} Pen
  */
 
 /** How each mark is drawn: the width of its lines and their dashes, in CSS px. */
@@ -25,35 +27,42 @@ const JOINT_RADIUS = 4; // of a joint that is matched by itself
 const POSE_RADIUS = 2.5; // of a joint of a pose
 const SMALLEST = 4; // a box that would be smaller is drawn with this side, so that it is seen
 export const PALE = 0.22;
+const FILL = 0.2; // the opacity of what is filled
+const FINEST = 2; // corners that are nearer to each other than this on the screen are drawn as one
 const RIM = 2.6;
 
 /**
  * Draws one mark by itself, as a legend needs it.
  * @param {CanvasRenderingContext2D} context
- * @param {SourceFacts["kind"]} kind
+ * @param {SourceFacts} about
  * @param {number} mark
  * @param {string} color
  * @param {Palette} palette
  * @param {Size} size
  */
-export function drawSymbol(context, kind, mark, color, palette, { width, height }) {
+export function drawSymbol(context, { kind, filled }, mark, color, palette, { width, height }) {
   const pen = penOf(context, palette);
   context.clearRect(0, 0, width, height);
   const path = new Path2D();
   if (kind === "boxes") path.rect(4, 4, width - 8, height - 8);
   else if (kind === "poses") addLine(path, [[3, height - 4], [width / 2, 4], [width - 3, height - 4]]);
   else addPoint(path, mark, width / 2, height / 2, RADIUS);
-  pen(path, color, LINES[mark].width, kind === "points" || kind === "joints" ? dashesOfPoint(mark) : LINES[mark].dashes, 1);
+  pen(path, color, LINES[mark].width, kind === "points" || kind === "joints" ? dashesOfPoint(mark) : LINES[mark].dashes, 1, filled);
 }
 
 /**
- * A function that strokes paths, with a rim on pictures.
+ * A function that strokes paths, with a rim on pictures, and fills them where that is asked for.
  * @param {CanvasRenderingContext2D} context
  * @param {Palette} palette
  * @returns {Pen}
  */
 export function penOf(context, palette) {
-  return (path, color, width, dashes, alpha) => {
+  return (path, color, width, dashes, alpha, filled = false) => {
+    if (filled) {
+      context.globalAlpha = FILL * alpha;
+      context.fillStyle = color;
+      context.fill(path);
+    }
     context.globalAlpha = alpha;
     context.setLineDash(dashes);
     if (palette.rim) {
@@ -86,12 +95,68 @@ export function strokeShape(pen, project, shape, mark, about, color, alpha, grow
     if (!grown) strokeJoints(pen, project, shape.joints, mark, color, alpha);
     return;
   }
+  if (shape.mask && isSeen(shape, project) && ringsOf(shape.mask).length) {
+    pen(placedOutline(shape.mask, project), color, width + 2 * grown, dashes, alpha, !grown);
+    return;
+  }
   const path = new Path2D();
   const radius = about.kind === "joints" ? JOINT_RADIUS : RADIUS;
   if (shape.box && shape.angle) addTurnedBox(path, project, shape, grown);
   else if (shape.box) addBox(path, project, shape.box, grown);
   else addPoint(path, mark, ...project(shape.x, shape.y), radius + grown);
   pen(path, color, width, shape.box ? dashes : dashesOfPoint(mark), alpha);
+}
+
+/** @type {WeakMap<Mask, Map<number, Path2D>>} the outlines of masks that were drawn, px of the image, by their detail */
+const OUTLINES = new WeakMap();
+
+/**
+ * Whether a mask is large enough on the screen; of a smaller one the box is drawn, so that it is seen.
+ * @param {Shape} shape
+ * @param {Projection} project
+ */
+function isSeen(shape, project) {
+  const [x, y, w, h] = boundsOf(shape);
+  const [[left, top], [right, bottom]] = [project(x, y), project(x + w, y + h)];
+  return Math.max(right - left, bottom - top) >= SMALLEST;
+}
+
+/**
+ * The outline of a mask on the screen, without corners that cannot be told apart there.
+ * @param {Mask} mask
+ * @param {Projection} project
+ */
+function placedOutline(mask, project) {
+  const [[left, top], [right]] = [project(0, 0), project(1, 0)];
+  const scale = right - left;
+  const detail = Math.floor(Math.log2(FINEST / scale));
+  const placed = new Path2D();
+  placed.addPath(outlineOf(mask, Math.max(detail, -1)), new DOMMatrix([scale, 0, 0, scale, left, top]));
+  return placed;
+}
+
+/**
+ * @param {Mask} mask
+ * @param {number} detail corners have to be farther than 2 to the power of this from the one before, px of the image
+ */
+function outlineOf(mask, detail) {
+  const ofMask = OUTLINES.get(mask) ?? new Map();
+  OUTLINES.set(mask, ofMask);
+  const path = ofMask.get(detail) ?? new Path2D();
+  if (ofMask.has(detail)) return path;
+  const apart = 2 ** detail;
+  for (const ring of ringsOf(mask)) {
+    let [x, y] = ring;
+    path.moveTo(x, y);
+    for (let i = 2; i < ring.length; i += 2) {
+      if (Math.abs(ring[i] - x) <= apart && Math.abs(ring[i + 1] - y) <= apart) continue;
+      [x, y] = [ring[i], ring[i + 1]];
+      path.lineTo(x, y);
+    }
+    path.closePath();
+  }
+  ofMask.set(detail, path);
+  return path;
 }
 
 /**

@@ -13,6 +13,7 @@ import { EVENTS, MARKS, STATES, SWITCH } from "./marks.js";
  */
 
 const DASH = "–";
+const BOXES = "; its masks are drawn as the boxes around them, since there is no room for all masks";
 const BOX_COLUMNS = ["x", "y", "w", "h"];
 
 /** The columns that are told in another way than by their name and value. */
@@ -62,6 +63,16 @@ export function statusText({ about, frames }, frame, submissions, counts) {
   const names = submissions.map((submission) => about.submissions[submission]);
   if (names.length === 1) return `${about.submissions.length > 1 ? `${names[0]}, ` : ""}${place}: ${tallyText(counts[0])}`;
   return `${place}: ${names.map((name, i) => `${name} ${tallyText(counts[i])}`).join("; ")}`;
+}
+
+/**
+ * That masks of a frame are drawn as boxes, where there was no room for them.
+ * @param {FrameRows[]} frames the frame in each submission
+ * @returns {string}
+ */
+export function boxesText(frames) {
+  const lacks = (/** @type {Rows} */ { table, at, n }) => table.masks?.lengths.subarray(at, at + n).some((length) => length < 0);
+  return frames.some(({ truth, predicted }) => lacks(truth) || lacks(predicted)) ? BOXES : "";
 }
 
 /**
@@ -221,13 +232,13 @@ export function detailsOf(rows, side, row, about) {
   const other = side === "truth" ? rows.pair[i] : rows.partner[i];
   const [truth, predicted] = side === "truth" ? [i, other] : [other, i];
   const mark = (side === "truth" ? rows.truthMarks : rows.predictedMarks)[i];
-  const partner = side === "truth" ? ["prediction", nameOf(rows.predicted, other)] : ["truth", nameOf(rows.truth, other)];
+  const whose = side === "truth" ? "predicted" : "truth";
   const score = cellAt(own, "score", i);
   /** @type {[string, string | null][]} */
   const told = [
     [MARKS[mark], nameOf(own, i)],
     ["kind of error", kindOf(rows, truth, predicted)],
-    [partner[0], other < 0 ? null : partner[1]],
+    [side === "truth" ? "prediction" : "truth", other < 0 ? null : nameOf(rows[whose], other)],
     [about.measure.title, other < 0 ? null : measureOf(rows, about, truth)],
     [placeTitle(about), placeOf(own, about, i)],
     ["score", score],
