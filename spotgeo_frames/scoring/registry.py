@@ -215,7 +215,7 @@ METRICS = by_name(
     ),
     share_of(
         "det_a",
-        "DetA",
+        "Jaccard index",  # not DetA, which of tracks is the mean of such indices over alpha
         "TP / (TP + FN + FP)",
         lambda sums: share(sums["tp"], _counted(sums)),
         note="null where there is nothing to count",

@@ -29,6 +29,11 @@ def without_direction_marks(text: str) -> str:
     return SOME_MARK.sub(lambda mark: DIRECTION_MARKS[ord(mark.group())], text)
 
 
+def view_address(words: Mapping[str, str]) -> str:
+    """The part of an address that shows a view, of words that links.js reads, with names as the page has them."""
+    return f"#view?{urlencode({word: without_direction_marks(value) for word, value in words.items()})}"
+
+
 class Text(NamedTuple):
     """A paragraph; `style` is "plain" or "note" (smaller)."""
 
@@ -86,6 +91,8 @@ class Table(NamedTuple):
     filters
         By the position of a column, the column of the match table whose values its cells are. A click on such a cell
         shows the frames that have all of these values of its row.
+    links
+        By the position of a column, for each row the address of the view that its cell leads to.
     """
 
     name: str
@@ -98,6 +105,7 @@ class Table(NamedTuple):
     n_left_out: int = 0
     note: str = ""
     filters: Mapping[int, str] = {}
+    links: Mapping[int, Sequence[str]] = {}
 
 
 class Figure(NamedTuple):
@@ -110,10 +118,14 @@ class Figure(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """Charts side by side; with `picks`, the reader picks the submission that they show from these short names."""
+    """Charts side by side; with `picks`, the reader picks the submission that they show from these short names.
+
+    `are_small` says that they are small, so that more of them stand in a row.
+    """
 
     figures: Sequence[Figure]
     picks: Sequence[str] = ()
+    are_small: bool = False
 
 
 class Look(NamedTuple):
@@ -126,9 +138,8 @@ class Look(NamedTuple):
 
     @property
     def address(self) -> str:
-        """The part of an address that shows it in the viewer, as links.js reads it, by the names that the page has."""
-        names = {name: without_direction_marks(getattr(self, name)) for name in ("sequence", "frame", "submission")}
-        return f"#view?{urlencode(names)}"
+        """The part of an address that shows it in the viewer."""
+        return view_address({name: getattr(self, name) for name in ("sequence", "frame", "submission")})
 
 
 class Viewer(NamedTuple):

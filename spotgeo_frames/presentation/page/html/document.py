@@ -161,7 +161,8 @@ def _embedded(sections: Sequence[Section], viewer: Viewer) -> dict[str, Any]:
 
 def _embedded_table(table: Table) -> dict[str, Any]:
     """What the page's script needs of a table."""
-    return {"kinds": table.kinds, "rows": table.rows, "positions": table.positions, "filters": table.filters}
+    names = ("kinds", "rows", "positions", "filters", "links")
+    return {name: getattr(table, name) for name in names}
 
 
 def _all_blocks(sections: Sequence[Section]) -> Iterator[Block]:

@@ -7,14 +7,16 @@ SECTIONS; what a row of its tables is stands in TABLES of folder.py.
 
 from ..evaluation import Evaluation
 from ..html.blocks import Section
-from .breakdown import errors, identities, slices
+from .breakdown import errors, slices
 from .by_condition import by_condition
 from .curves import hota, places, precision, thresholds
 from .headline import changed, comparison, numbers, suspicions
+from .identities import identities
 from .shown_frames import frames
+from .tracks import tracks
 
 SECTIONS = [
-    *(suspicions, numbers, comparison, changed, precision, hota, by_condition),
+    *(suspicions, numbers, comparison, changed, precision, tracks, hota, by_condition),
     *(errors, identities, places, thresholds, slices, frames),
 ]
 

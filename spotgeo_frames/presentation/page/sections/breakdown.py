@@ -1,4 +1,4 @@
-"""The sections that take numbers apart: by kinds of error and their costs, by breaks of identities, and by slices."""
+"""The sections that take numbers apart: by kinds of error and their costs, and by slices."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ....analysis.errors import error_costs, identity_breaks
+from ....analysis.errors import error_costs
 from ....scoring import FEW_NOTE, OF_FEW, few_marked, registry, rests_on_few
 from ....support import bins_as_text, is_binned, label
 from ....tables import schema
@@ -39,17 +39,6 @@ NO_TRACK_COSTS = (
 COSTS = ["kind", "n_misses", "n_false_alarms", "f1", "f1_gain", "mse", "mse_gain"]
 TRACK_COSTS = ["kind", "n_misses", "n_false_alarms", "n_breaks"]
 TRACK_COSTS += ["HOTA", "HOTA_gain", "MOTA_gain", "IDF1_gain", "f1_gain"]
-ABOUT_BREAKS = (
-    "A switch: the truth is matched with another predicted identity than before. A gap: the truth is missed between "
-    "two frames in which it is matched; a gap that ends in another identity is a switch, too. “Gap, frames” counts the "
-    "frames that were missed in between; “taken by” is the truth that has the earlier identity in the frame of the "
-    "break."
-)
-BREAKS = "Breaks of tracks, the longest gaps first"
-CUT = ": the first {most:,} switches and {most:,} gaps of each submission"
-SHOWN = ["sequence", "frame", "joint", "truth_object", "break", "gap"]
-SHOWN += ["predicted_before", "predicted_after", "taken_by", "nearest_truth"]
-FILTERS = ["submission", "sequence", "frame", "joint", "truth_object"]
 ABOUT_SLICES = (
     "Click a heading to sort. A dash is an unknown value. For instance, in slices by a column that only truths have, "
     "false alarms belong to no slice."
@@ -58,9 +47,6 @@ CAPTIONS = {"sequence": "By sequence", "frame_n_truth": "By the number of truths
 
 # The most rows of match tables, of all submissions, up to which tracks are evaluated again for each kind.
 MOST_EVALUATED = 100_000
-
-# The most switches, and the most gaps, that the page lists, of all submissions together.
-MOST_BREAKS = 1_000
 
 # The most slices that a chart shows.
 MOST_DRAWN = 40
@@ -120,35 +106,6 @@ def _diagnosis(matches: pd.DataFrame) -> pd.DataFrame:
         "predicted_object",
     ]
     return having(wrong, [*columns, *(f"{side}{name}" for side in schema.SIDE_PREFIXES for name in schema.BOX)])
-
-
-def identities(evaluation: Evaluation) -> Section | None:
-    """Makes the section of where tracks broke, the longest breaks first; None where identities do not count."""
-    results = evaluation.tracked
-    if not results:
-        return None
-    breaks = drawn_tables.together({name: identity_breaks(result) for name, result in results.items()})
-    counts = _counts(breaks)
-    blocks: list[Block] = [table_of("identities", "Breaks of tracks", counts, ["submission"])]
-    if len(breaks):
-        most = max(MOST_BREAKS // len(results), 1)
-        longest = breaks.sort_values("gap", ascending=False, kind="stable")
-        longest = longest[longest.groupby(["submission", "break"], observed=True).cumcount() < most]
-        cut = "" if len(longest) == len(breaks) else CUT.format(most=most)
-        shown = having(longest, [*evaluation.whose, *SHOWN])
-        blocks += [Text(ABOUT_BREAKS, "note"), table_of("breaks", BREAKS + cut, shown, FILTERS)]
-    tables = kept({"identity_counts": counts, "identity_breaks": breaks})
-    return Section("identities", "Identities", "Identities", blocks, tables)
-
-
-def _counts(breaks: pd.DataFrame) -> pd.DataFrame:
-    """How many switches and gaps each submission has, how many frames are missed in its gaps, and its longest gap."""
-    is_gap = breaks["break"] == "gap"
-    columns = {"n_switches": ~is_gap, "n_gaps": is_gap, "n_missed_in_gaps": breaks["gap"].where(is_gap, 0)}
-    table = breaks[["submission"]].assign(**columns, longest_gap=columns["n_missed_in_gaps"])
-    how = dict.fromkeys(columns, "sum") | {"longest_gap": "max"}
-    counts = table.groupby("submission", observed=False).agg(how)
-    return counts.fillna(0).astype("int64").reset_index()
 
 
 def slices(evaluation: Evaluation) -> Section:
