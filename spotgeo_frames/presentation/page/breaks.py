@@ -14,10 +14,10 @@ from ...tables import schema
 from ...tracking import PoseResult, TrackResult
 from ..drawing import display, drawn_tables
 
-TO_ANOTHER = "its identity went to another truth"
-AFTER_A_GAP = "it came back under another identity"
-IN_VIEW = "it was renamed while in view"
-FIRST_MISS = "its first miss is {kind}"
+TO_ANOTHER = "identity went to another truth"
+AFTER_A_GAP = "back under another identity"
+IN_VIEW = "renamed while in view"
+FIRST_MISS = "missed: {kind}"
 
 
 def breaks_of(results: Mapping[str, TrackResult | PoseResult], matches: pd.DataFrame) -> pd.DataFrame:

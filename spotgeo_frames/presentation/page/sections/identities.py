@@ -18,7 +18,8 @@ ABOUT_OF_POSES = ABOUT.replace("; IDSW counts them", " (poseval leaves out those
 ABOUT_BREAKS = (
     f"“Gap, frames” counts the frames that were missed in between; “taken by” is the truth that has the earlier "
     f"identity in the frame of the break. A click on a frame shows it with the truth that broke and the way of the "
-    f"{AROUND} frames before; steps go through the frames around it, up to {AROUND} before and {AROUND} after at least."
+    f"{AROUND} frames before. Steps go through the frames around it, at least {AROUND} before and {AROUND} after, "
+    f"where the sequence has them."
 )
 BREAKS = "Breaks of tracks, the longest gaps first"
 CUT = ": {n:,} of {of:,}, the longest of each submission"
