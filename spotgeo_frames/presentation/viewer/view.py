@@ -64,9 +64,9 @@ def view_of(
 
     `matches` has a categorical column `submission`, and may have `kind`, `event`, `cause` and `ignored`. `measure` is
     the title of what pairs are measured by, such as "IoU", and `tau` the largest distance of a true positive (px), None
-    after matching by similarity. `sequences` are all sequences in the order to show them, None for the order of their names.
-    `edges` are those of bins in which numbers stay when they are rounded; see `rounded_in_bins`. A submission may lack
-    frames. Raises InputError if coordinates are missing, or if truths of a frame differ.
+    after matching by similarity. `sequences` are all sequences in the order to show them, None for the order of their
+    names. `edges` are those of bins in which numbers stay when they are rounded; see `rounded_in_bins`. A submission
+    may lack frames. Raises InputError if coordinates are missing, or if truths of a frame differ.
     """
     check_coordinates(matches)
     matches = with_places(matches)

@@ -36,7 +36,16 @@ NO_TRACK_COSTS = (
     " What the kinds cost in {metric} is left out, because evaluating so many objects again for each kind takes longer "
     "than the rest of this page; error_costs() computes it from what track() or pose() returned."
 )
-COSTS = ["kind", "n_misses", "n_false_alarms", "f1", "f1_gain", "mse", "mse_gain"]
+ABOUT_AP = (
+    " Misses and false alarms are those of the frames. The gain in AP is that of TIDE, which takes detections in the "
+    "order of their scores, as AP does: an error may have another kind there, a taken truth is lost, and a false alarm "
+    "in a frame without truth is background."
+)
+NO_AP_COSTS = (
+    " What the kinds cost in AP is left out, because it takes long for so many objects; error_costs() computes it from "
+    "what average_precision() returned."
+)
+COSTS = ["kind", "n_misses", "n_false_alarms", "AP_gain", "AP50_gain", "f1", "f1_gain", "mse", "mse_gain"]
 TRACK_COSTS = ["kind", "n_misses", "n_false_alarms", "n_breaks"]
 TRACK_COSTS += ["HOTA", "HOTA_gain", "MOTA_gain", "IDF1_gain", "f1_gain"]
 ABOUT_SLICES = (
@@ -47,6 +56,9 @@ CAPTIONS = {"sequence": "By sequence", "frame_n_truth": "By the number of truths
 
 # The most rows of match tables, of all submissions, up to which tracks are evaluated again for each kind.
 MOST_EVALUATED = 100_000
+
+# Those up to which costs in AP are computed: they would double the time of a report of COCO's 5,000 images.
+MOST_COSTED = 100_000
 
 # The most slices that a chart shows.
 MOST_DRAWN = 40
@@ -59,17 +71,41 @@ def errors(evaluation: Evaluation) -> Section:
     """Makes the section of the kinds of error and their costs."""
     metric, costs = evaluation.headline[0], _costs(evaluation)
     of_tracks = "n_breaks" in costs
-    left_out = NO_TRACK_COSTS.format(metric=wording.title(metric)) if evaluation.tracks else ""
-    blocks: list[Block] = [Text(ABOUT + (ABOUT_TRACKS if of_tracks else left_out), "note")]
-    if drawing := of_tables.error_costs(costs, evaluation.names, metric if of_tracks else "f1"):
+    in_ap = _costs_in_ap(evaluation)
+    blocks: list[Block] = [Text(ABOUT + _about(evaluation, of_tracks, in_ap is not None), "note")]
+    with_ap = costs if in_ap is None else _with_gains(costs, in_ap)
+    if drawing := of_tables.error_costs(with_ap, evaluation.names, metric if f"{metric}_gain" in with_ap else "f1"):
         blocks.append(Figure("costs", "The cost of each kind of error", drawing))
     columns = [name for name in TRACK_COSTS if name != "IDF1_gain" or "IDF1" in evaluation.headline]  # poses have none
-    named = costs.assign(kind=costs["kind"].map(display.words))
+    named = with_ap.assign(kind=costs["kind"].map(display.words))
     shown = having(named, [*evaluation.whose, *(columns if of_tracks else COSTS)])
     blocks.append(table_of("costs", "Kinds of error and their cost", shown, ["submission", "kind"]))
     blocks.append(Definitions(_meanings(evaluation, costs)))
-    tables = kept({"diagnosis": _diagnosis(evaluation.matches), "error_costs": costs})
-    return Section("errors", "Errors", "Errors", blocks, tables)
+    tables = {"diagnosis": _diagnosis(evaluation.matches), "error_costs": costs}
+    tables |= {} if in_ap is None else {"precision_costs": in_ap}
+    return Section("errors", "Errors", "Errors", blocks, kept(tables))
+
+
+def _about(evaluation: Evaluation, of_tracks: bool, in_ap: bool) -> str:
+    """What the costs of tracks and in average precision are, or why they are left out."""
+    if evaluation.tracks:
+        return ABOUT_TRACKS if of_tracks else NO_TRACK_COSTS.format(metric=wording.title(evaluation.headline[0]))
+    return "" if not evaluation.precisions else ABOUT_AP if in_ap else NO_AP_COSTS
+
+
+def _costs_in_ap(evaluation: Evaluation) -> pd.DataFrame | None:
+    """What each kind of error costs in average precision; None without it, and where that would take too long."""
+    if not evaluation.precisions or len(evaluation.matches) > MOST_COSTED:
+        return None
+    return drawn_tables.together({name: error_costs(x) for name, x in evaluation.precisions.items()})
+
+
+def _with_gains(costs: pd.DataFrame, in_ap: pd.DataFrame) -> pd.DataFrame:
+    """The costs of the kinds of the match tables, with what those of the same name cost in average precision."""
+    keys, gains = ["submission", "kind"], [name for name in ("AP_gain", "AP50_gain") if name in in_ap]
+    answer = costs.merge(in_ap[[*keys, *gains]], how="left", on=keys)
+    answer.attrs = costs.attrs
+    return answer
 
 
 def _costs(evaluation: Evaluation) -> pd.DataFrame:
