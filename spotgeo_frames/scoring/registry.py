@@ -307,7 +307,7 @@ METRICS = by_name(
 CURVE_METRICS = by_name(
     share_of(
         "average_precision",
-        "average precision",
+        "area under the curve",  # not AP, which interpolates, of each category by itself
         "area under the curve of precision over recall, precision made non-increasing",
         note="null without truths",
         needs=(schema.TP, schema.FN, schema.FP),

@@ -122,6 +122,11 @@ class Evaluation(NamedTuple):
         return [] if len(self.names) == 1 else ["submission"]
 
     @property
+    def matched(self) -> dict[str, pd.DataFrame]:
+        """The match table of each submission, best first, without the kinds of its errors."""
+        return {name: matches_of(self.results[name]) for name in self.names}
+
+    @property
     def tracked(self) -> dict[str, TrackResult | PoseResult]:
         """What `track` or `pose` returned for each submission, best first; empty where identities do not count."""
         return _tracked(self.results, self.names)

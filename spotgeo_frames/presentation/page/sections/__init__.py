@@ -12,6 +12,7 @@ from .by_condition import by_condition
 from .curves import hota, places, precision, thresholds
 from .headline import changed, comparison, numbers, suspicions
 from .identities import identities
+from .metrics import metrics
 from .shown_frames import frames
 from .tracks import tracks
 
@@ -23,5 +24,5 @@ SECTIONS = [
 
 def sections_of(evaluation: Evaluation) -> list[Section]:
     """The sections that the data have something for."""
-    made = (section(evaluation) for section in SECTIONS)
-    return [section for section in made if section is not None]
+    made = [made for section in SECTIONS if (made := section(evaluation)) is not None]
+    return [*made, metrics(evaluation, made)]

@@ -23,6 +23,7 @@ from ..html.blocks import (
     Text,
     column_title,
     having,
+    meanings_of,
     sorting,
     table_of,
 )
@@ -201,6 +202,7 @@ def slice_table(name: str, columns: Sequence[str], summary: pd.DataFrame, names:
     """Makes the table of a summary by columns: its first MOST_ROWS rows, sequences with the most errors first."""
     by = [*columns] if len(names) == 1 else ["submission", *columns]
     binned = [by.index(column) for column in columns if isinstance(summary[column].dtype, pd.CategoricalDtype)]
+    unit = summary.attrs.get("unit")
     metrics = [metric for metric in [*registry.SLICED, *registry.own_metrics()] if metric in summary]
     table = summary
     if [*columns] == ["sequence"] and not binned:
@@ -217,13 +219,14 @@ def slice_table(name: str, columns: Sequence[str], summary: pd.DataFrame, names:
     return Table(
         name,
         CAPTIONS.get("*".join(columns), f"By {' and '.join(columns)}"),
-        [*by, *(column_title(metric, summary.attrs.get("unit")) for metric in metrics)],
+        [*by, *(column_title(metric, unit) for metric in metrics)],
         kinds,
         rows,
         sorted_by=len(by) if "errors" in metrics else None,
         positions={place: shown[by[place]].cat.codes.tolist() for place in binned},
         n_left_out=len(table) - len(shown),
         note=FEW_NOTE if any_few else "",
+        meanings={place + len(by): told for place, told in meanings_of(metrics, unit).items()},
         filters={place: binned_name(name) if is_binned(summary[name]) else name for place, name in enumerate(by)},
     )
 
