@@ -108,7 +108,7 @@ def test_one_table_has_the_kinds_of_error_with_the_counts_of_the_frames_and_the_
         gains = dict(zip(*(texts(sf.error_costs(result))[column] for column in ("kind", "AP_gain")), strict=True))
         for row in (row for row in rows if row[0] == name):
             assert row[4] == gains.get(row[1].replace(" ", "_"), "–"), row
-    matches = page.view()["submissions"][0]["pairs"]["kind"]
+    matches = page.view()["submissions"]["all"]["pairs"]["kind"]
     assert sum(kind == "lost" for kind in matches) == int(next(row[2] for row in rows if row[1] == "lost"))
 
 

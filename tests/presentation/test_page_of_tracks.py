@@ -13,8 +13,7 @@ from helpers.commands import complaints, run_here
 from helpers.report_inputs import Page, many
 from spotgeo_frames.presentation.drawing.charts.of_tables import METRICS
 from spotgeo_frames.presentation.drawing.display import texts, words
-from spotgeo_frames.presentation.page.sections import breakdown, shown_frames
-from spotgeo_frames.presentation.page.sections import tracks as by_sequence
+from spotgeo_frames.presentation.page.sections import breakdown, by_sequence, shown_frames
 
 Sides = tuple[sf.Annotations, sf.Annotations]
 
@@ -193,7 +192,7 @@ def test_causes_of_breaks_add_up_and_lead_to_their_frames(made: dict[str, Any]) 
         assert counts.filter(like="missed: ").to_dict() == {
             f"missed: {words(kind)}": count for kind, count in first_misses.items() if count
         }
-        [submission] = [of for of in view["submissions"] if of["name"] == name]
+        submission = view["submissions"][name]
         marked = pd.Series(submission["pairs"]["cause"]).dropna().value_counts()
         assert marked.to_dict() == counts.to_dict()
     [(place, links)] = tables["breaks"]["links"].items()
@@ -275,7 +274,7 @@ def test_changes_are_those_between_the_best_and_the_other(made: dict[str, Any]) 
 def test_poseval_has_an_average_precision(made: dict[str, Any]) -> None:
     text = Page(made["folder"] / "report.html").text
     label = "ap, %: by poseval, without an interval"
-    assert (label in text) == (made["headline"] == ["HOTA", "mota"])
+    assert (label in text) == ("mota" in made["headline"])
     if label in text:
         values = [f"{result.summary['ap'].iloc[-1]:.2f}" for result in made["results"].values()]
         assert text[text.index(label) + 1 :][:2] == values

@@ -9,12 +9,12 @@ from ..evaluation import Evaluation
 from ..html.blocks import Section
 from .breakdown import errors, slices
 from .by_condition import by_condition
+from .by_sequence import tracks
 from .curves import hota, places, precision, thresholds
 from .headline import changed, comparison, numbers, suspicions
 from .identities import identities
 from .metrics import metrics
 from .shown_frames import frames
-from .tracks import tracks
 
 SECTIONS = [
     *(suspicions, numbers, comparison, changed, precision, tracks, hota, by_condition),
