@@ -7,15 +7,14 @@ from ...drawing import drawn_tables, wording
 from ..evaluation import Evaluation, Ranked, intervals_of
 from ..folder import OF_CONDITIONS, OF_TRACKS, kept_slices
 from ..html.blocks import Block, Section, Text, having, table_of
-from .multiples import small_multiples
+from .multiples import METRICS_OF_TRACKS, small_multiples
 
 ABOUT = (
     "Each slice is evaluated by itself. In the slice of a value of truths, all other truths are distractors: they are "
     "matched with the rest, and leave with the predictions that they took, as MOTChallenge's kit has it."
 )
 SHARED = "Every slice of truths has the same predictions that no truth took, in its frames: {counts}."
-DRAWN = ["HOTA", "DetA", "AssA", "MOTA", "mota", "IDF1"]
-SHOWN = [*DRAWN, "n_sequences"]
+SHOWN = [*METRICS_OF_TRACKS, "n_sequences"]
 
 
 def by_condition(evaluation: Evaluation) -> Section | None:
@@ -28,7 +27,7 @@ def by_condition(evaluation: Evaluation) -> Section | None:
         intervals = {name: _intervals(result, columns) for name, result in results.items()}
         table = tables[columns] = drawn_tables.together(intervals)
         name = "*".join(columns)
-        blocks += small_multiples(f"tracks-{len(tables)}", table, DRAWN, evaluation.names, columns)
+        blocks += small_multiples(f"tracks-{len(tables)}", table, METRICS_OF_TRACKS, evaluation.names, columns)
         wide = table.pivot_table("estimate", ["submission", *columns], "metric", observed=True, dropna=False)
         wide = wide[wide.notna().any(axis=1)].reset_index()
         shown = having(wide, [*evaluation.whose, *columns, *SHOWN])

@@ -9,12 +9,11 @@ from ...drawing import drawn_tables
 from ..evaluation import COMBINED, Evaluation, intervals_of, rows_of
 from ..folder import kept
 from ..html.blocks import Block, Kept, Section, Text, having, table_of
-from .multiples import small_multiples
+from .multiples import METRICS_OF_TRACKS, small_multiples
 
-# The metrics of tables, of tracks and of poses, and those that are drawn.
+# The metrics of tables, of tracks and of poses.
 SHOWN = ["HOTA", "DetA", "AssA", "MOTA", "IDF1", "IDSW", "Frag", "MT", "PT", "ML"]
 SHOWN_OF_POSES = ["HOTA", "DetA", "AssA", "LocA", "mota", "motp", "pre", "rec", "ap"]
-DRAWN = ["HOTA", "DetA", "AssA", "MOTA", "IDF1", "mota"]
 
 # The most sequences that a chart has room for.
 MOST_DRAWN = 40
@@ -46,6 +45,7 @@ def tracks(evaluation: Evaluation) -> Section | None:
 
 
 def _kept(tables: Mapping[str, pd.DataFrame], of_poses: bool) -> dict[str, Kept]:
+    """The tables for the folder, with what a row is."""
     return kept(tables, " and joint" if of_poses else "")
 
 
@@ -62,7 +62,7 @@ def _together(evaluation: Evaluation, summary: pd.DataFrame, shown: Sequence[str
 
 def _by_sequence(evaluation: Evaluation, summary: pd.DataFrame, shown: Sequence[str]) -> list[Block]:
     """The charts and the table of each sequence; nothing where there is but one."""
-    names, metrics = evaluation.names, [name for name in DRAWN if name in summary]
+    names, metrics = evaluation.names, [name for name in METRICS_OF_TRACKS if name in summary]
     each = summary[summary["sequence"].notna()]
     worst = _worst_first(each, names[0])
     if len(worst) < 2:
@@ -99,7 +99,7 @@ def _drawn(
 
 def _joints(results: Mapping[str, TrackResult | PoseResult]) -> pd.DataFrame:
     """The combined metrics of each joint with their intervals."""
-    metrics = [name for name in DRAWN if all(name in x.summary for x in results.values())]
+    metrics = [name for name in METRICS_OF_TRACKS if all(name in x.summary for x in results.values())]
     return drawn_tables.together({name: _joints_of(x, metrics) for name, x in results.items()})
 
 
@@ -113,7 +113,7 @@ def _joints_of(x: TrackResult | PoseResult, metrics: Sequence[str]) -> pd.DataFr
 def _by_joint(evaluation: Evaluation, summary: pd.DataFrame, joints: pd.DataFrame) -> list[Block]:
     """The charts and the table of each joint."""
     rows = summary[summary["sequence"].isna() & summary["joint"].notna()]
-    blocks = small_multiples("joints", joints, DRAWN, evaluation.names, ["joint"])
+    blocks = small_multiples("joints", joints, METRICS_OF_TRACKS, evaluation.names, ["joint"])
     blocks += [Text(f"No interval: {reason}.", "note") for reason in joints["reason"].dropna().unique()]
     table = having(rows, [*evaluation.whose, "joint", *SHOWN_OF_POSES])
     return [*blocks, table_of("joints", "Each joint, of all sequences", table, ["submission", "joint"])]

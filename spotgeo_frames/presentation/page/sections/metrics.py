@@ -9,9 +9,9 @@ from ..evaluation import Evaluation
 from ..html.blocks import Figures, Metrics, Section, Table, Text
 
 ABOUT = (
-    "Each number of this page, by its name in tables and charts. Headings of tables lead here for screen readers, and "
-    "show the same to a pointer. “From”, “to”, “gained” and “cross-validated” stand behind the name of the metric that "
-    "they are about."
+    "Each metric of this page, by its name in tables and charts. The headings of tables show the same under a pointer, "
+    "and screen readers tell it there. A heading such as “F1 from” or “F1 gained” is about the metric that it begins "
+    "with."
 )
 DIRECTIONS = {True: " More is better.", False: " Less is better.", None: ""}
 OF_COUNTS = " A count grows with the data, so it has no interval."

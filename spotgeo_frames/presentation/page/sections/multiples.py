@@ -10,6 +10,9 @@ from ...drawing import drawn_tables, wording
 from ...drawing.charts import of_tables
 from ..html.blocks import Block, Figure, Figures, Text
 
+# The metrics of tracks and poses that they show.
+METRICS_OF_TRACKS = ["HOTA", "DetA", "AssA", "MOTA", "IDF1", "mota"]
+
 # How much room there is beside the least and the greatest value, as a share of the range.
 ROOM = 0.04
 

@@ -46,6 +46,7 @@ MOST_BYTES = 12 << 20
 # How many frames the first screen shows.
 LOOKS = 3
 
+OF_ERRORS = "the frames with most errors"
 ABOUT = "Bars and cells of charts, and underlined cells of tables, lead here: a click shows the frames that they count."
 
 
@@ -355,7 +356,8 @@ def _notes(chosen: ChosenFrames, view: View, behind: Pictures, has_images: bool)
         which = "as many as there is room for, the worst of each submission in turn and a sample of the others"
         notes = [f"{n_shown:,} of {chosen.n_sequences:,} sequences are here: {which}."]
     if chosen.n_cut:
-        notes.append(f"Of long sequences only the frames with most errors are here: {chosen.n_cut:,} are left out.")
+        which = f"{OF_ERRORS}, and those around breaks," if view.about["identities"] else OF_ERRORS
+        notes.append(f"Of long sequences only {which} are here: {chosen.n_cut:,} are left out.")
     if view.left_out:
         notes.append(f"Columns that are not shown here: {', '.join(view.left_out)}.")
     if has_images:
