@@ -142,6 +142,7 @@ def test_each_sequence_and_joint_has_its_numbers(made: dict[str, Any]) -> None:
     )
     for metric in made["headline"]:
         drawn = pd.DataFrame(page.data["charts"][f"sequences-{metric}"]["datasets"]["slices"])
+        drawn["slice"] = drawn["slice"].str.strip("\u200b")
         assert {*drawn["slice"]} == {"all sequences", *each["sequence"]}
         assert sorted(drawn["estimate"]) == pytest.approx(
             sorted([*each[metric], *(x.summary[metric].iloc[-1] for x in made["results"].values())])
@@ -238,7 +239,7 @@ def test_of_many_sequences_the_worst_are_drawn(monkeypatch: pytest.MonkeyPatch, 
     sf.report(truth, found, tmp_path / "report.html", tracks=True)
     page = Page(tmp_path / "report.html")
     summary = sf.track(truth, found).summary.iloc[:-1]
-    slices = [row["slice"] for row in page.data["charts"]["sequences-HOTA"]["datasets"]["slices"]]
+    slices = [row["slice"].strip("\u200b") for row in page.data["charts"]["sequences-HOTA"]["datasets"]["slices"]]
     assert slices == ["all sequences", *map(str, summary.sort_values("HOTA", kind="stable")["sequence"].head(3))]
     assert page.says("The charts show the 3 sequences of which submission has the lowest HOTA; the table has all 6.")
     assert len(page.data["tables"]["tracks-by-sequence"]["rows"]) == 6

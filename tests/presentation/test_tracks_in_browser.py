@@ -10,7 +10,7 @@ from selenium.webdriver.common.keys import Keys
 
 import spotgeo_frames as sf
 from helpers.browser import NARROW, WIDE, axe_findings, click, marks, page_width, reads, text
-from helpers.report_inputs import Page
+from helpers.report_inputs import Page, many
 from spotgeo_frames.presentation.page.sections import shown_frames
 
 Opened = Callable[..., webdriver.Chrome]
@@ -38,6 +38,18 @@ def test_it_is_drawn_and_a_screen_reader_can_read_it(opened: Opened, page: Path,
         assert len(rows) == (1 if width == WIDE else len(PANELS)), "side by side where there is room"
     assert page_width(driver) <= width
     assert axe_findings(driver) == []
+
+
+@pytest.mark.parametrize("name", ["constructor", "__proto__", "<b>a name of many characters</b> " * 3])
+def test_sequences_of_any_name_are_drawn(opened: Opened, tmp_path: Path, name: str) -> None:
+    truth, found = many(3)
+    sides = [side.assign(sequence=side["sequence"].map({1: name, 2: "b", 3: "c"})) for side in (truth.objects, found)]
+    sf.report(*sides, tmp_path / "report.html", tracks=True)
+    driver = opened(tmp_path / "report.html", NARROW)
+    for metric in PANELS:
+        panel = driver.find_element(By.CSS_SELECTOR, f"[data-chart='sequences-{metric}']")
+        assert len(marks(panel)) >= 4, "a dot for each sequence, and one for all"
+    assert page_width(driver) <= NARROW
 
 
 def test_headings_tell_what_their_metric_is(opened: Opened, page: Path) -> None:

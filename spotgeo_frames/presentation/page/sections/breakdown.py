@@ -11,7 +11,7 @@ from ....scoring import FEW_NOTE, OF_FEW, few_marked, registry, rests_on_few
 from ....support import bins_as_text, is_binned, label
 from ....tables import schema
 from ...drawing import display, drawn_tables, wording
-from ...drawing.charts import of_tables
+from ...drawing.charts import of_tables, shown_name
 from ..evaluation import Evaluation, intervals_of, matches_of_name, summary_by
 from ..folder import kept, kept_slices
 from ..html.blocks import (
@@ -43,7 +43,7 @@ ABOUT_AP = (
     "in a frame without truth is background."
 )
 NO_AP_COSTS = (
-    " What the kinds cost in AP is left out, because it takes long for so many objects; error_costs() computes it from "
+    " What each kind costs in AP is left out, because it takes long for so many objects; error_costs() computes it from "
     "what average_precision() returned."
 )
 COSTS = ["kind", "n_misses", "n_false_alarms", "AP_gain", "AP50_gain", "f1", "f1_gain", "mse", "mse_gain"]
@@ -192,7 +192,8 @@ def slices_figure(
     """The chart of intervals of one metric by slices of these submissions; None where there is no number."""
     if rows["estimate"].isna().all():
         return None
-    metric, slices = str(rows["metric"].iloc[0]), drawn_tables.slice_names(rows, columns)
+    metric = str(rows["metric"].iloc[0])
+    slices = [shown_name(of) for of in drawn_tables.slice_names(rows, columns)]
     drawing = of_tables.estimates_by_slice(rows, names, slices, ", ".join(columns), metric)
     note = f"hollow: {OF_FEW}" if rests_on_few(rows).any() else ""
     return Figure(name, f"{heading}{',' if note else ''}", drawing, note)

@@ -7,7 +7,7 @@ import pandas as pd
 
 from ....scoring import OF_FEW, rests_on_few
 from ...drawing import drawn_tables, wording
-from ...drawing.charts import of_tables
+from ...drawing.charts import of_tables, shown_name
 from ..html.blocks import Block, Figure, Figures, Text
 
 # The metrics of tracks and poses that they show.
@@ -35,7 +35,7 @@ def small_multiples(
     of_shares = _range(pd.concat(shares), 0.0, 1.0) if shares else None
     figures = []
     for metric, rows in known.items():
-        slices = drawn_tables.slice_names(rows, columns)
+        slices = [shown_name(of) for of in drawn_tables.slice_names(rows, columns)]
         domain = of_shares if wording.is_share(metric) else _range(rows)
         drawing = of_tables.estimates_by_slice(rows, names, slices, "", metric, domain)
         figures.append(Figure(f"{name}-{metric}", f"{wording.title(metric)} by {' and '.join(columns)}", drawing))
