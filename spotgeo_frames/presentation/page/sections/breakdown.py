@@ -43,8 +43,8 @@ ABOUT_AP = (
     "in a frame without truth is background."
 )
 NO_AP_COSTS = (
-    " What each kind costs in AP is left out, because it takes long for so many objects; error_costs() computes it from "
-    "what average_precision() returned."
+    " What each kind costs in AP is left out, because it takes long for so many objects; error_costs() computes it "
+    "from what average_precision() returned."
 )
 COSTS = ["kind", "n_misses", "n_false_alarms", "AP_gain", "AP50_gain", "f1", "f1_gain", "mse", "mse_gain"]
 TRACK_COSTS = ["kind", "n_misses", "n_false_alarms", "n_breaks"]
