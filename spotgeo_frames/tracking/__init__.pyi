@@ -26,7 +26,6 @@ from .poses import evaluate_poses as evaluate_poses
 from .poses import near_joints as near_joints
 from .poses import pose as pose
 from .registry import HOTA_METRICS as HOTA_METRICS
-from .registry import KEYPOINT_METRICS as KEYPOINT_METRICS
 from .registry import TRACK_METRICS as TRACK_METRICS
 from .registry import known_metric as known_metric
 from .results import HEADLINE as HEADLINE

@@ -340,9 +340,6 @@ POSEVAL_COUNTS = registry.by_name(
 )
 
 
-# What `pose` has of the PoseTrack21 kit and of poseval.
-KEYPOINT_METRICS = KEYPOINT_HOTA_METRICS | POSEVAL_METRICS
-
 # All metrics: of match tables, tracks and poses, average precision, and score thresholds.
 TRACKS_AND_POSES = (
     TRACK_METRICS,

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from ....scoring import AP_METRICS, Metric, official
-from ....tracking import KEYPOINT_METRICS, TRACK_METRICS, PoseResult, TrackResult
+from ....tracking import HOTA_NUMBERS, POSEVAL_NUMBERS, TRACK_METRICS, PoseResult, TrackResult
 from ...drawing import wording
 from ..evaluation import Evaluation
 from ..html.blocks import Figures, Metrics, Section, Table, Text
@@ -47,7 +47,7 @@ def _text(metric: Metric) -> str:
 def _official(evaluation: Evaluation) -> dict[str, str]:
     """For each metric that is an official number, the sentence that says whose; of all submissions alike."""
     told = [_whose(official.of_matches(matches.attrs), official.OF_SPOTGEO) for matches in evaluation.matched.values()]
-    for kind, names in ((TrackResult, TRACK_METRICS), (PoseResult, KEYPOINT_METRICS)):
+    for kind, names in ((TrackResult, [*TRACK_METRICS]), (PoseResult, [*HOTA_NUMBERS, *POSEVAL_NUMBERS])):
         told += [_whose(x.provenance, names) for x in evaluation.tracked.values() if isinstance(x, kind)]
     told += [_whose(x.provenance, AP_METRICS) for x in evaluation.precisions.values()]
     alike: Mapping[str, set[str]] = {name: {of[name] for of in told if name in of} for of in told for name in of}
