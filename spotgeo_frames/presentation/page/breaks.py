@@ -27,11 +27,15 @@ def breaks_of(results: Mapping[str, TrackResult | PoseResult], matches: pd.DataF
     """
     breaks = drawn_tables.together({name: identity_breaks(x) for name, x in results.items()})
     row = _rows(breaks, matches)
-    kinds = matches["kind"].astype(object).take(row)
-    first_miss = [FIRST_MISS.format(kind=display.words(str(kind))) for kind in kinds]
+    first_miss = matches["kind"].array.take(row).rename_categories(_of_first_miss)
     of_switch = np.select([breaks["taken_by"].notna(), breaks["gap"] > 0], [TO_ANOTHER, AFTER_A_GAP], IN_VIEW)
-    cause = np.where(breaks["break"] == "gap", np.array(first_miss, dtype=object), of_switch)
+    cause = np.where(breaks["break"] == "gap", first_miss.astype(object), of_switch)
     return breaks.assign(cause=pd.Series(cause, breaks.index, dtype="str"), row=row)
+
+
+def _of_first_miss(kind: str) -> str:
+    """The cause of a gap whose first miss is of this kind."""
+    return FIRST_MISS.format(kind=display.words(kind))
 
 
 def _rows(breaks: pd.DataFrame, matches: pd.DataFrame) -> np.ndarray:
