@@ -22,7 +22,7 @@ ABOUT_BREAKS = (
     f"where the sequence has them."
 )
 BREAKS = "Breaks of tracks, the longest gaps first"
-CUT = ": {n:,} of {of:,}, the longest of each submission"
+CUT = ": {n:,} of {of:,}, as many as there is room for"
 SHOWN = ["sequence", "frame", "joint", "truth_object", "break", "cause", "gap"]
 SHOWN += ["predicted_before", "predicted_after", "taken_by", "nearest_truth"]
 

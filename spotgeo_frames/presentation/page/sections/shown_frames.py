@@ -38,7 +38,7 @@ FRAMES_CHOSEN = 50
 # each a page has, and how many rows of a large page these take at most.
 MOST_BREAKS = 1_000
 AROUND = 10
-ROWS_AROUND = 12_000
+ROWS_AROUND = 100_000
 
 # The largest size of all encoded pictures of a page together, in bytes; further pictures are left out.
 MOST_BYTES = 12 << 20
@@ -112,21 +112,27 @@ def frames_of_rows(matches: pd.DataFrame) -> FramesOfRows:
 
 
 def listed_breaks(breaks: pd.DataFrame, matches: pd.DataFrame) -> pd.DataFrame:
-    """The breaks that the page lists, the longest gaps first; of a large page those whose frames it has room for."""
+    """The breaks that the page lists, the longest gaps first; of a large page those whose frames it has room for.
+
+    There is room for the frames around the longest of each cause in turn. Whatever else broke within them is listed,
+    too, if they have all frames around it.
+    """
     most = max(MOST_BREAKS // max(breaks["submission"].nunique(), 1), 1)
     longest = breaks.sort_values("gap", ascending=False, kind="stable")
     longest = longest[longest.groupby(["submission", "break"], observed=True).cumcount() < most]
     frames = frames_of_rows(matches)
     if not len(longest) or not frames.are_many:
         return longest
-    # Of each cause in turn the longest.
     turn = longest.groupby(["submission", "break", "cause"], observed=True).cumcount().to_numpy()
-    order = np.argsort(turn, kind="stable")
-    of_break, around = frames.around(longest["row"].to_numpy()[order])
-    again, place = np.unique(around, return_index=True)
-    sizes = arrays.added_at(of_break[place], frames.sizes[again], len(order))
+    longest = longest.iloc[np.argsort(turn, kind="stable")]
+    of_break, around = frames.around(longest["row"].to_numpy())
+    distinct, place = np.unique(around, return_index=True)
+    sizes = arrays.added_at(of_break[place], frames.sizes[distinct], len(longest))
     n_fitting = max(int((np.cumsum(sizes) <= ROWS_AROUND).sum()), 1)
-    return longest.iloc[np.sort(order[:n_fitting])]
+    has_room = np.zeros(len(frames.first), bool)
+    has_room[around[of_break < n_fitting]] = True
+    n_lacking = arrays.added_at(of_break, ~has_room[around], len(longest))
+    return longest[n_lacking == 0].sort_values("gap", ascending=False, kind="stable")
 
 
 def choose_frames(matches: pd.DataFrame, broken: Sequence[int] = ()) -> ChosenFrames:
