@@ -12,6 +12,9 @@ from typing import Any
 # The distances of the spotGEO challenge, px.
 SPOTGEO = {"tau": 10.0, "epsilon": 3.0}
 
+# The metrics of match tables that are the challenge's own.
+OF_SPOTGEO = ("f1", "kelvins_mse", "mse")
+
 NO_LEADERBOARD = "comparable with no leaderboard"
 LOST = "the table has lost the notes that tell it"
 TRACKEVAL = "HOTA, CLEAR and Identity as trackeval 1.3.0 computes them"
@@ -79,6 +82,11 @@ def of_reidentified(notes: Mapping[Hashable, Any]) -> str:
     if left_out:
         return f"the rule of the PoseTrack21 kit for re-identification with {_and(left_out)}: {NO_LEADERBOARD}"
     return "keypoint HOTA across sequences as the PoseTrack21 kit computes it for re-identification"
+
+
+def is_official(provenance: str) -> bool:
+    """Whether a provenance names an official number."""
+    return provenance != LOST and NO_LEADERBOARD not in provenance
 
 
 def lines(provenance: str) -> list[str]:

@@ -215,7 +215,7 @@ METRICS = by_name(
     ),
     share_of(
         "det_a",
-        "DetA",
+        "Jaccard index",  # not DetA, which of tracks is the mean of such indices over alpha
         "TP / (TP + FN + FP)",
         lambda sums: share(sums["tp"], _counted(sums)),
         note="null where there is nothing to count",
@@ -307,7 +307,7 @@ METRICS = by_name(
 CURVE_METRICS = by_name(
     share_of(
         "average_precision",
-        "average precision",
+        "area under the curve",  # not AP, which interpolates, of each category by itself
         "area under the curve of precision over recall, precision made non-increasing",
         note="null without truths",
         needs=(schema.TP, schema.FN, schema.FP),

@@ -41,7 +41,7 @@ def test_the_headline_is_that_of_summarize(sample: Path, tmp_path: Path) -> None
     assert page.exact() == pytest.approx(board[metrics].T.to_numpy().ravel().tolist(), rel=1e-15)
     assert [one["name"] for one in page.data["view"]["submissions"]] == board["name"].tolist(), "the best first"
     differences = {row[2]: row[3:6] for row in page.data["tables"]["pairs"]["rows"]}
-    for share in ("F1", "precision", "recall", "DetA"):
+    for share in ("F1", "precision", "recall", "Jaccard index"):
         assert all(cell.endswith("%") for cell in differences[share]), "in points, as the text below the table says"
     assert not any(cell.endswith("%") for cell in differences["mse, px²"])
     assert {*page.data["charts"]} == {

@@ -12,7 +12,7 @@ from helpers.problems import warned
 from helpers.report_inputs import HOSTILE, Page, many_boxes, many_poses
 from spotgeo_frames.presentation.drawing.display import texts, words
 from spotgeo_frames.presentation.drawing.drawn_tables import THRESHOLDS
-from spotgeo_frames.presentation.page.sections import curves
+from spotgeo_frames.presentation.page.sections import breakdown
 
 BOXES, POSES = ["AP", "AP50", "AP75", "AR100"], ["AP", "AP50", "AP75", "AR"]
 
@@ -33,7 +33,14 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("precision")
     sf.report(truth, submissions, folder / "report.html", tables=folder / "tables")
     results = {name: sf.average_precision(truth, submissions[name]) for name in ("all", "few", "shifted")}
-    return {"page": Page(folder / "report.html"), "tables": folder / "tables", "results": results}
+    page = Page(folder / "report.html")
+    return {
+        "page": page,
+        "tables": folder / "tables",
+        "results": results,
+        "truth": truth,
+        "submissions": submissions,
+    }
 
 
 def test_ap_comes_first_and_ranks(made: dict[str, Any]) -> None:
@@ -82,18 +89,43 @@ def test_the_numbers_by_category_and_the_costs_are_those_of_the_functions(made: 
     assert [row[:4] for row in tables["precision-categories"]["rows"]] == expected
     assert tables["precision-categories"]["filters"] == {"0": "submission", "1": "category"}
     costs = {name: sf.error_costs(result) for name, result in made["results"].items()}
-    shown = tables["precision-costs"]["rows"]
-    assert [row[:2] for row in shown] == [[name, words(kind)] for name, of in costs.items() for kind in of["kind"]]
-    gains = [text for of in costs.values() for text in texts(of)["AP_gain"]]
-    assert [row[5] for row in shown] == gains
     kept = pd.read_parquet(made["tables"] / "precision_costs.parquet")
     assert kept["dAP"].tolist() == [value for of in costs.values() for value in of["dAP"]]
 
 
-def test_thresholds_stay_by_f1_and_errors_are_those_of_the_match_tables(made: dict[str, Any]) -> None:
+def test_one_table_has_the_kinds_of_error_with_the_counts_of_the_frames_and_the_gains_in_ap(
+    made: dict[str, Any],
+) -> None:
+    """Two tables had the same kinds with different counts: TIDE's are in order of scores, the frames' best pairs."""
     page = made["page"]
-    assert "F1 by threshold," in page.text
-    assert page.data["charts"]["costs"]["encoding"]["x"]["title"] == "F1 gained, points"
+    assert [name for name in page.data["tables"] if "costs" in name] == ["costs"]
+    assert page.data["charts"]["costs"]["encoding"]["x"]["title"] == "AP gained, points"
+    kept = pd.read_parquet(made["tables"] / "error_costs.parquet").astype({"submission": "str"})
+    rows = page.data["tables"]["costs"]["rows"]
+    assert [row[:2] for row in rows] == [[name, words(kind)] for name, kind in kept[["submission", "kind"]].to_numpy()]
+    assert [row[2:4] for row in rows] == texts(kept[["n_misses", "n_false_alarms"]]).to_numpy().tolist()
+    for name, result in made["results"].items():
+        gains = dict(zip(*(texts(sf.error_costs(result))[column] for column in ("kind", "AP_gain")), strict=True))
+        for row in (row for row in rows if row[0] == name):
+            assert row[4] == gains.get(row[1].replace(" ", "_"), "–"), row
+    matches = page.view()["submissions"]["all"]["pairs"]["kind"]
+    assert sum(kind == "lost" for kind in matches) == int(next(row[2] for row in rows if row[1] == "lost"))
+
+
+def test_thresholds_stay_by_f1(made: dict[str, Any]) -> None:
+    assert "F1 by threshold," in made["page"].text
+
+
+def test_the_differences_of_the_sides_are_kept(made: dict[str, Any]) -> None:
+    """Those of recall and precision, which the first screen tells, too."""
+    kept = pd.read_parquet(made["tables"] / "pairs.parquet")
+    matches = {name: sf.match(made["truth"], side) for name, side in made["submissions"].items()}
+    expected = sf.compare({name: matches[name] for name in made["results"]}, ["recall", "precision"]).pairs
+    found = kept[kept["metric"].isin(["recall", "precision"])]
+    for column in ("a", "b", "metric", "estimate", "low", "high", "p_adjusted"):
+        assert found[column].tolist() == expected[column].tolist(), column
+    assert {*found["aggregate"]} == {"combined"}
+    assert [row[3] for row in made["page"].data["tables"]["pairs"]["rows"]].count("recall") == 3
 
 
 def test_every_column_is_described(made: dict[str, Any]) -> None:
@@ -192,10 +224,10 @@ def test_what_is_left_out_is_told(tmp_path: Path) -> None:
 
 
 def test_costs_that_take_too_long_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(curves, "MOST_COSTED", 10)
+    monkeypatch.setattr(breakdown, "MOST_COSTED", 10)
     truth, predictions = many_boxes(6)
     sf.report(truth, predictions, tmp_path / "report.html", tables=tmp_path / "tables")
     page = Page(tmp_path / "report.html")
-    assert "precision-costs" not in page.data["tables"]
+    assert page.data["charts"]["costs"]["encoding"]["x"]["title"] == "F1 gained, points"
     assert any("costs in AP is left out" in text for text in page.text)
     assert not (tmp_path / "tables" / "precision_costs.parquet").exists()

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pandas as pd
 import pytest
@@ -11,7 +12,8 @@ import spotgeo_frames as sf
 from helpers.commands import complaints, run_here
 from helpers.report_inputs import Page, many
 from spotgeo_frames.presentation.drawing.charts.of_tables import METRICS
-from spotgeo_frames.presentation.page.sections import breakdown
+from spotgeo_frames.presentation.drawing.display import texts, words
+from spotgeo_frames.presentation.page.sections import breakdown, by_sequence, shown_frames
 
 Sides = tuple[sf.Annotations, sf.Annotations]
 
@@ -33,7 +35,7 @@ def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     submissions = {"bad": worse(found), "good": found}
     sf.report(truth, submissions, folder / "report.html", tracks=True, tables=folder / "tables")
     results = {name: evaluate(truth, submissions[name]) for name in ("good", "bad")}  # the best first
-    headline = ["HOTA", "MOTA", "IDF1"] if of_tracks else ["HOTA", "mota"]
+    headline = ["HOTA", "DetA", "AssA", *(["MOTA", "IDF1"] if of_tracks else ["mota"])]
     return {"folder": folder, "results": results, "headline": headline}
 
 
@@ -65,7 +67,8 @@ def test_the_mean_over_sequences_stands_in_where_there_is_no_interval(made: dict
     assert "HOTA from" not in text, "the leaderboard has no columns of bounds that are not known"
     assert text.count("combined numbers, which one large sequence may decide, have no interval") == 1
     assert text.count("no p-value can be below") == 1
-    assert "effective sequences for HOTA: so many of equal size would have weights as even" in text
+    assert "No interval of HOTA, DetA, AssA" in text, "the numbers say why they have none"
+    assert re.search(r"HOTA rests on \S+( \(good\), \S+ \(bad\))? effective sequences: so many of equal", text)
     assert "without " not in "".join(
         row[2] for row in Page(made["folder"] / "report.html").data["tables"]["pairs"]["rows"]
     )
@@ -114,13 +117,132 @@ def test_broken_identities_are_counted_and_listed(made: dict[str, Any]) -> None:
     listed = pd.DataFrame(tables["breaks"]["rows"])
     kind = 4 if "IDF1" in made["headline"] else 5  # after the joint
     for (name, of_kind), rows in listed.groupby([0, kind]):
-        assert len(rows) == min((breaks[name]["break"] == of_kind).sum(), breakdown.MOST_BREAKS // 2)
+        assert len(rows) == min((breaks[name]["break"] == of_kind).sum(), shown_frames.MOST_BREAKS // 2)
     assert {*listed[kind]} == {"switch", "gap"}
-    assert [*tables["breaks"]["filters"].values()][:3] == ["submission", "sequence", "frame"]
-    assert "truth_object" in tables["breaks"]["filters"].values()
     kept = pd.read_parquet(made["folder"] / "tables" / "identity_breaks.parquet").astype({"submission": "str"})
     for name, table in breaks.items():
         assert kept[kept["submission"] == name]["gap"].tolist() == table["gap"].tolist()
+
+
+def test_each_sequence_and_joint_has_its_numbers(made: dict[str, Any]) -> None:
+    """Those of the summary, all sequences together first in the charts, with the interval of the numbers."""
+    page, of_tracks = Page(made["folder"] / "report.html"), "IDF1" in made["headline"]
+    kept = pd.read_parquet(made["folder"] / "tables" / "track_summary.parquet").astype({"submission": "str"})
+    for name, result in made["results"].items():
+        of_name = kept[kept["submission"] == name].drop(columns="submission").reset_index(drop=True)
+        pd.testing.assert_frame_equal(of_name[[*result.summary]], result.summary, check_dtype=False)
+    shown = by_sequence.SHOWN if of_tracks else by_sequence.SHOWN_OF_POSES
+    each = kept[kept["sequence"].notna()]
+    each = each if of_tracks else each[each["joint"].isna()]
+    expected = texts(each[["submission", "sequence", *shown]]).to_numpy().tolist()
+    assert page.data["tables"]["tracks-by-sequence"]["rows"] == expected
+    together = [row[1:] for row in page.data["tables"]["tracks-together"]["rows"]]
+    assert (
+        together == texts(pd.DataFrame([x.summary.iloc[-1][shown] for x in made["results"].values()])).values.tolist()
+    )
+    for metric in made["headline"]:
+        drawn = pd.DataFrame(page.data["charts"][f"sequences-{metric}"]["datasets"]["slices"])
+        drawn["slice"] = drawn["slice"].str.strip("\u200b")
+        assert {*drawn["slice"]} == {"all sequences", *each["sequence"]}
+        assert sorted(drawn["estimate"]) == pytest.approx(
+            sorted([*each[metric], *(x.summary[metric].iloc[-1] for x in made["results"].values())])
+        )
+        assert drawn.loc[drawn["slice"] != "all sequences", "low"].isna().all()
+    assert page.says("a single sequence has no interval")
+
+
+def test_each_joint_is_drawn_with_its_interval(made: dict[str, Any]) -> None:
+    page = Page(made["folder"] / "report.html")
+    assert ("joints" in page.data["tables"]) == ("mota" in made["headline"])
+    if "joints" not in page.data["tables"]:
+        return
+    kept = pd.read_parquet(made["folder"] / "tables" / "joints.parquet").astype({"submission": "str"})
+    for name, result in made["results"].items():
+        of_joints = result.summary[result.summary["sequence"].isna() & result.summary["joint"].notna()]
+        rows = [row for row in page.data["tables"]["joints"]["rows"] if row[0] == name]
+        assert [row[1:] for row in rows] == texts(of_joints[["joint", *by_sequence.SHOWN_OF_POSES]]).to_numpy().tolist()
+        expected = sf.intervals(result, by="joint", metrics=["AssA"]).query("aggregate == 'combined'")
+        found = kept[(kept["submission"] == name) & (kept["metric"] == "AssA")].set_index("joint")
+        assert found.index.tolist() == of_joints["joint"].tolist(), "in the order of the kit"
+        for column in ("estimate", "low", "high"):
+            wanted = expected.set_index("joint").loc[found.index, column].tolist()
+            assert found[column].tolist() == pytest.approx(wanted, nan_ok=True)
+    assert page.says("Hollow dots: fewer than 20 sequences.")
+
+
+def test_causes_of_breaks_add_up_and_lead_to_their_frames(made: dict[str, Any]) -> None:
+    """Each row of breaks leads to its frame with the truth selected; each cause to its rows in the viewer."""
+    page, of_tracks = Page(made["folder"] / "report.html"), "IDF1" in made["headline"]
+    tables, view = page.data["tables"], page.view()
+    causes = pd.read_parquet(made["folder"] / "tables" / "identity_causes.parquet").astype({"submission": "str"})
+    assert tables["causes"]["rows"] == texts(causes).astype("str").to_numpy().tolist()
+    assert [*tables["causes"]["filters"].values()] == ["submission", "cause"]
+    for name, result in made["results"].items():
+        breaks = sf.identity_breaks(result)
+        of_name = causes[causes["submission"] == name]
+        by_break = of_name.groupby("break", observed=True)["n_breaks"].sum().to_dict()
+        assert by_break == breaks["break"].value_counts().to_dict()
+        if of_tracks:
+            assert by_break["switch"] == result.summary["IDSW"].iloc[-1]
+        counts = of_name.set_index("cause")["n_breaks"]
+        switches = breaks[breaks["break"] == "switch"]
+        assert counts.get("identity went to another truth", 0) == switches["taken_by"].notna().sum()
+        matches = sf.diagnose(result)
+        keys = [key for key in ("sequence", "frame", "joint", "truth_object") if key in breaks]
+        first_misses = breaks[breaks["break"] == "gap"][keys].merge(matches, on=keys)["kind"].value_counts()
+        assert counts.filter(like="missed: ").to_dict() == {
+            f"missed: {words(kind)}": count for kind, count in first_misses.items() if count
+        }
+        submission = view["submissions"][name]
+        marked = pd.Series(submission["pairs"]["cause"]).dropna().value_counts()
+        assert marked.to_dict() == counts.to_dict()
+    [(place, links)] = tables["breaks"]["links"].items()
+    assert len(links) == len(tables["breaks"]["rows"])
+    row, words_of_link = tables["breaks"]["rows"][0], dict(parse_qsl(links[0].partition("?")[2]))
+    assert row[int(place)] == words_of_link["frame"]
+    assert [words_of_link[word] for word in ("submission", "sequence")] == row[:2]
+    assert words_of_link["truth"] == row[3 if of_tracks else 4]
+    assert words_of_link["trail"] == "10"
+
+
+def test_a_large_page_has_the_frames_around_each_break_that_it_lists(
+    tracks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And lists no other break; what it takes is bounded."""
+    truth, found = sf.read_motchallenge(tracks / "truth", tracks / "tracker")
+    for name, most in (("MOST_ROWS", 100), ("ROWS_CHOSEN", 100), ("ROWS_AROUND", 700)):
+        monkeypatch.setattr(shown_frames, name, most)
+    sf.report(truth, worse(found), tmp_path / "report.html", tracks=True)
+    page = Page(tmp_path / "report.html")
+    view = page.view()
+    names = view["sequences"]["name"]
+    packed = {
+        (names[int(sequence)], int(frame))
+        for sequence, frame in zip(view["frames"]["sequence"], view["frames"]["frame"], strict=True)
+    }
+    matches = sf.track(truth, worse(found)).matches
+    frames = {(row.sequence, row.frame) for row in matches[["sequence", "frame"]].itertuples()}
+    rows, n_breaks = page.data["tables"]["breaks"]["rows"], len(sf.identity_breaks(sf.track(truth, worse(found))))
+    assert 1 < len(rows) < n_breaks
+    assert len({row[4] for row in rows}) > 2, "of each cause in turn"
+    for row in rows:
+        around = {(row[0], int(row[1]) + step) for step in range(-10, 11)} & frames
+        assert around <= packed
+    kept = matches[[key in packed for key in zip(matches["sequence"], matches["frame"], strict=True)]]
+    assert len(kept) <= 700 + 200
+    assert page.says(f"Breaks of tracks, the longest gaps first: {len(rows)} of {n_breaks}")
+
+
+def test_of_many_sequences_the_worst_are_drawn(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(by_sequence, "MOST_DRAWN", 3)
+    truth, found = many(6)
+    sf.report(truth, found, tmp_path / "report.html", tracks=True)
+    page = Page(tmp_path / "report.html")
+    summary = sf.track(truth, found).summary.iloc[:-1]
+    slices = [row["slice"].strip("\u200b") for row in page.data["charts"]["sequences-HOTA"]["datasets"]["slices"]]
+    assert slices == ["all sequences", *map(str, summary.sort_values("HOTA", kind="stable")["sequence"].head(3))]
+    assert page.says("The charts show the 3 sequences of which submission has the lowest HOTA; the table has all 6.")
+    assert len(page.data["tables"]["tracks-by-sequence"]["rows"]) == 6
 
 
 def test_the_cost_of_a_kind_is_what_hota_gains(made: dict[str, Any]) -> None:
@@ -153,14 +275,14 @@ def test_changes_are_those_between_the_best_and_the_other(made: dict[str, Any]) 
 def test_poseval_has_an_average_precision(made: dict[str, Any]) -> None:
     text = Page(made["folder"] / "report.html").text
     label = "ap, %: by poseval, without an interval"
-    assert (label in text) == (made["headline"] == ["HOTA", "mota"])
+    assert (label in text) == ("mota" in made["headline"])
     if label in text:
         values = [f"{result.summary['ap'].iloc[-1]:.2f}" for result in made["results"].values()]
         assert text[text.index(label) + 1 :][:2] == values
 
 
 def test_of_many_breaks_the_longest_are_listed(tracks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(breakdown, "MOST_BREAKS", 6)
+    monkeypatch.setattr(shown_frames, "MOST_BREAKS", 6)
     truth, found = sf.read_motchallenge(tracks / "truth", tracks / "tracker")
     result = sf.track(truth, worse(found))
     sf.report(truth, worse(found), tmp_path / "report.html", tracks=True)
@@ -168,8 +290,8 @@ def test_of_many_breaks_the_longest_are_listed(tracks: Path, tmp_path: Path, mon
     breaks = sf.identity_breaks(result).sort_values("gap", ascending=False)
     longest = pd.concat([breaks[breaks["break"] == kind].head(6) for kind in ("switch", "gap")])
     shown = page.data["tables"]["breaks"]["rows"]
-    assert sorted(int(row[4]) for row in shown) == sorted(longest["gap"])
-    assert "Breaks of tracks, the longest gaps first: the first 6 switches and 6 gaps of each submission" in page.text
+    assert sorted(int(row[5]) for row in shown) == sorted(longest["gap"])
+    assert f"Breaks of tracks, the longest gaps first: 12 of {len(breaks)}, as many as there is room for" in page.text
 
 
 def test_many_tracks_are_not_evaluated_again_for_each_kind(
@@ -252,14 +374,26 @@ def test_a_page_by_condition(tmp_path: Path, tracks: Path) -> None:
     page = Page(tmp_path / "page.html")
     assert "Tracks by condition" in page.text
     expected = {name: sf.track(truth, side, by=by) for name, side in sides.items()}
-    slices = page.data["charts"]["tracks-1"]["datasets"]["slices"]
-    drawn = [row["estimate"] for row in slices]
-    assert drawn == pytest.approx([value for x in expected.values() for value in x.summary["HOTA"].tail(2)])
+    charts = {name: chart for name, chart in page.data["charts"].items() if name.startswith("tracks-1-")}
+    assert [*charts] == [f"tracks-1-{metric}" for metric in ("HOTA", "DetA", "AssA", "MOTA", "IDF1")]
+    for name, chart in charts.items():
+        slices, metric = chart["datasets"]["slices"], name.rpartition("-")[2]
+        drawn = [row["estimate"] for row in slices]
+        assert drawn == pytest.approx([value for x in expected.values() for value in x.summary[metric].tail(2)])
+        assert [row["slice"] for row in slices] == [
+            row["slice"] for row in charts["tracks-1-HOTA"]["datasets"]["slices"]
+        ]
+    assert len({str(ranges_of(chart)) for chart in charts.values()}) == 1, "they share an axis"
     n = {name: result.summary.attrs["near_no_truth"] for name, result in expected.items()}
     assert f"{n['good']:,} of good, {n['bad']:,} of bad" in " ".join(page.text)
     table = pd.read_parquet(tmp_path / "tables" / "tracks_by_truth_visibility.parquet")
     assert {"submission", "truth_visibility", "metric", "estimate", "low", "high"} <= {*table}
     assert "tracks_by_truth_visibility.parquet" in (tmp_path / "tables" / "README.md").read_text()
+
+
+def ranges_of(chart: dict[str, Any]) -> list[Any]:
+    """The ranges of the axes across of a chart's layers."""
+    return [layer["encoding"]["x"]["scale"]["domain"] for layer in chart["layer"] if "scale" in layer["encoding"]["x"]]
 
 
 def test_columns_of_many_values_have_no_slices_of_tracks(tmp_path: Path, tracks: Path) -> None:

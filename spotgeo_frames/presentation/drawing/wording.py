@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 # The headline numbers of results, first those that rank: of average precision (AR is that of poses), tracks and poses.
 RESULT_HEADLINE = (*AP_HEADLINE, "AR100", "AR", *TRACK_HEADLINE)
 
+# The two sides of what ranks: of F1 and AP, and of HOTA; each with what it means to have more of it.
+SIDES_OF_MATCHES = {"recall": "finds {} more of the {noun}", "precision": "is right {} more often"}
+SIDES_OF_TRACKS = {"DetA": "finds objects better by {} of DetA", "AssA": "keeps identities better by {} of AssA"}
+
 # The headline numbers of leaderboards; the first that a leaderboard has is the one that it ranks by.
 BOARD = (*AP_HEADLINE, *TRACK_HEADLINE, *registry.RANKING)
 

@@ -47,8 +47,8 @@ def report(
     - points, and joints one by one: F1 and both mean squared errors. F1 ranks submissions.
     - boxes, and whole poses: AP, if all submissions have scores and are matched by IoU or OKS. AP then ranks, and there
       are precision over recall, AP by category, and the costs of errors in AP. Without scores, F1 ranks.
-    - tracks: HOTA, MOTA and IDF1, of joints HOTA and mota. HOTA ranks, and there are HOTA over alpha, and a list of
-      switches and gaps.
+    - tracks: HOTA with its sides DetA and AssA, then MOTA and IDF1, of joints mota. HOTA ranks, and there are these
+      metrics by sequence and by joint, HOTA over alpha, and the switches and gaps by their cause.
 
     Frames are drawn as points, boxes or skeletons, of tracks also with trails, identities and a time line of each
     object; submissions stand beside or over one another. Clicks in charts and tables, a filter by any column, and a

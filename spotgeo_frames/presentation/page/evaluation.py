@@ -30,6 +30,7 @@ from ...support import InputError, SliceError, work
 from ...tables import Annotations, By, CheckedBins, match_columns, selections
 from ...tracking import Evaluated, PoseResult, TrackResult, conditions, evaluated, matches_of
 from ..drawing import drawn_tables, wording
+from .breaks import breaks_of
 
 # How often a report swaps and draws sequences, and the confidence of its intervals.
 RESAMPLES, CONFIDENCE = 10_000, 0.95
@@ -75,7 +76,10 @@ class Evaluation(NamedTuple):
         or tracks first. No table has columns or rows of metrics that are not defined for the rule. With these metrics
         there is a column `aggregate`, as `intervals` returns it; so it is in the pairs of their comparison.
     compared
-        The comparison of submissions; None if there is only one.
+        The comparison of submissions; None if there is only one. Where average precision ranks, its pairs end with
+        those of recall and precision, which follow from the match tables.
+    breaks
+        Where tracks of true objects broke, as breaks.py has it; None where identities do not count.
     warnings, about_pairs
         The texts of warnings about the numbers, and about the comparison, that the page shows and `report` raises.
     images
@@ -96,6 +100,7 @@ class Evaluation(NamedTuple):
     summary: pd.DataFrame
     intervals: pd.DataFrame
     compared: Comparison | None
+    breaks: pd.DataFrame | None
     warnings: list[str]
     about_pairs: list[str]
     images: Path | None
@@ -117,9 +122,14 @@ class Evaluation(NamedTuple):
         return [] if len(self.names) == 1 else ["submission"]
 
     @property
+    def matched(self) -> dict[str, pd.DataFrame]:
+        """The match table of each submission, best first, without the kinds of its errors."""
+        return {name: matches_of(self.results[name]) for name in self.names}
+
+    @property
     def tracked(self) -> dict[str, TrackResult | PoseResult]:
         """What `track` or `pose` returned for each submission, best first; empty where identities do not count."""
-        return {name: x for name, x in self.results.items() if isinstance(x, TrackResult | PoseResult)}
+        return _tracked(self.results, self.names)
 
     @property
     def headline(self) -> list[str]:
@@ -161,12 +171,13 @@ def evaluate(
     of_matches = registry.defined([*registry.HEADLINE, *own], not rule.by_distance, rule.assignment)
     ranked: Mapping[str, Ranked] = precisions or results
     first = next(iter(ranked.values()))
-    of_results = (
-        [] if isinstance(first, pd.DataFrame) else [name for name in wording.RESULT_HEADLINE if name in first.summary]
-    )
+    of_results = _of_results(first)
     compared, about_pairs = None, list[str]()
     if len(ranked) > 1:
         compared, about_pairs = _compared(ranked, of_results or of_matches, lacking)
+        if precisions:
+            of_sides = _compared(results, [*wording.SIDES_OF_MATCHES], lacking)[0]
+            compared = compared._replace(pairs=_with_combined([compared.pairs, of_sides.pairs]))
     names = list(matched) if compared is None else compared.leaderboard["name"].tolist()
     matches = with_places(drawn_tables.together({name: diagnose(matched[name], **rule.callers) for name in names}))
     kinds: list[tuple[Mapping[str, Ranked], list[str]]] = [({name: matched[name] for name in names}, of_matches)]
@@ -194,10 +205,16 @@ def evaluate(
         summary=_with_estimates(summary, headline, of_results),
         intervals=headline,
         compared=compared,
+        breaks=None if not tracks else breaks_of(_tracked(results, names), matches),
         warnings=texts,
         about_pairs=about_pairs,
         images=images,
     )
+
+
+def _tracked(results: Mapping[str, Evaluated], names: Sequence[str]) -> dict[str, TrackResult | PoseResult]:
+    """What `track` or `pose` returned for these submissions."""
+    return {name: x for name in names if isinstance(x := results[name], TrackResult | PoseResult)}
 
 
 @contextmanager
@@ -276,6 +293,23 @@ def _compared(results: Mapping[str, Ranked], metrics: Sequence[str], said: str |
     return answer, [text for text in texts if text and text != said]
 
 
+def _of_results(x: Ranked) -> list[str]:
+    """The headline metrics of a result, of tracks and poses with the two sides of HOTA; none of a match table."""
+    if isinstance(x, pd.DataFrame):
+        return []
+    first, *others = (name for name in wording.RESULT_HEADLINE if name in x.summary)
+    return [first, *(name for name in wording.SIDES_OF_TRACKS if name in x.summary), *others]
+
+
+def _with_combined(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Tables of results and of match tables as one; all numbers of the latter are combined ones."""
+    answer = pd.concat(tables, ignore_index=True)
+    if "aggregate" in answer:
+        answer["aggregate"] = answer["aggregate"].fillna(COMBINED)
+    answer.attrs = tables[-1].attrs
+    return answer
+
+
 def _intervals(
     kinds: Sequence[tuple[Mapping[str, Ranked], Sequence[str]]], said: Said
 ) -> tuple[pd.DataFrame, list[str]]:
@@ -291,14 +325,10 @@ def _intervals(
         for name, (_, of_name) in found.items():
             for text in of_name:
                 texts.setdefault(text, set()).add(name)
-    answer = pd.concat(tables, ignore_index=True)
-    if "aggregate" in answer:
-        answer["aggregate"] = answer["aggregate"].fillna(COMBINED)  # of match tables
-    answer.attrs = tables[-1].attrs
     # That there are few sequences may be said in more words, too.
     longest = [text for text in texts if not any(other != text and other.startswith(text) for other in texts)]
     of_all = len(kinds[0][0])
-    return answer, [
+    return _with_combined(tables), [
         text if len(texts[text]) == of_all else f"{', '.join(sorted(texts[text]))}: {text}" for text in longest
     ]
 

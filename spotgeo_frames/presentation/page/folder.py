@@ -117,10 +117,13 @@ TABLES = {
     "precision_curve": "Precision over recall: the mean over categories, at each threshold of the similarity.",
     "precision_by_category": "The numbers of average precision of each category.",
     "precision_costs": "What each kind of error of TIDE costs in average precision, if this kind alone were corrected.",
+    "track_summary": "The metrics of tracks of each sequence{}, and of all together, where `sequence` is null.",
+    "joints": "The metrics of poses by joint, of all sequences together, with intervals.",
     "hota_curve": "HOTA and its parts at each alpha, of all sequences{} together.",
     "diagnosis": "Each miss and each false alarm with its kind.",
     "error_costs": "The cost of each kind of error: the metrics if this kind alone were corrected.",
     "identity_counts": "How often tracks of true objects broke.",
+    "identity_causes": "How many switches and gaps have which cause.",
     "identity_breaks": "Each switch to another predicted identity, and each gap, of the tracks of true objects.",
     "sweep": "The metrics at score thresholds, matched anew at each.",
     "sweep_best": "The best score threshold, and what to expect of it on new sequences, with its interval.",
@@ -148,6 +151,8 @@ COLUMNS = {
     "change": "the two submissions, and what became of an object from the first to the second",
     "count": "how many objects",
     "break": "`switch` (to another predicted identity) or `gap` (the truth is missed for a while)",
+    "cause": "of a switch, where the earlier identity went, or that the truth was missed before; of a gap, the kind of "
+    "its first miss",
     "gap": "in how many frames between the two matches the truth is missed",
     "predicted_before": "the predicted identity of the match before the break",
     "predicted_after": "the predicted identity of the match after the break",
@@ -157,7 +162,7 @@ COLUMNS = {
     "n_gaps": "gaps in which a truth is missed",
     "n_missed_in_gaps": "frames in which truths are missed within gaps",
     "longest_gap": "frames, the longest of these gaps",
-    "n_breaks": "switches or gaps of the kind",
+    "n_breaks": "switches or gaps of the kind, or of the cause",
     "dAP": "percentage points, the gain as tidecv has it",
     "kind": (
         "the kind of an error. Misses: taken (a prediction is near, but matched with another truth), confused (a "

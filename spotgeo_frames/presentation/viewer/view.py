@@ -22,7 +22,7 @@ MOST_TEXTS = 5000
 
 # Columns of match tables that the viewer's tables have under their own names. A column of the user's of such a name
 # keeps its prefix.
-OF_ROWS = ("kind", "event", "ignored")
+OF_ROWS = ("kind", "event", "cause", "ignored")
 RESERVED = {"joint", "pair", "measure", *OF_ROWS}
 
 # Columns that no table of the viewer has: it has the counts and the order itself, and nobody reads run lengths.
@@ -69,11 +69,11 @@ def view_of(
 ) -> View:
     """Packs the match tables of one or several submissions, one after another, into what the viewer shows.
 
-    `matches` has a categorical column `submission`, and may have `kind`, `event` and `ignored`. `measure` is the title
-    of what pairs are measured by, such as "IoU", and `tau` the largest distance of a true positive (px), None after
-    matching by similarity. `sequences` are all sequences in the order to show them, None for the order of their names.
-    `edges` are those of bins in which numbers stay when they are rounded; see `rounded_in_bins`. The run lengths of all
-    masks together have at most `most_of_masks` characters. A submission may lack frames. Raises InputError if
+    `matches` has a categorical column `submission`, and may have `kind`, `event`, `cause` and `ignored`. `measure` is
+    the title of what pairs are measured by, such as "IoU", and `tau` the largest distance of a true positive (px), None
+    after matching by similarity. `sequences` are all sequences in the order to show them, None for the order of their
+    names. `edges` are those of bins in which numbers stay when they are rounded; see `rounded_in_bins`. The run lengths
+    of all masks together have at most `most_of_masks` characters. A submission may lack frames. Raises InputError if
     coordinates are missing, or if truths of a frame differ.
     """
     check_coordinates(matches)
@@ -228,5 +228,5 @@ def _submission_tables(
         "frames": packed_table({"n_predicted": np.where(has_frame, counts, -1.0)}, content, digits),
         "predicted": packed_table(predictions, content, digits)
         | packed_side(masks, schema.SIDE_PREFIXES[1], predicted, content),
-        "pairs": packed_table(pairs | _marks(columns, mine, ["kind", "event"]), content, digits),
+        "pairs": packed_table(pairs | _marks(columns, mine, ["kind", "event", "cause"]), content, digits),
     }

@@ -23,7 +23,12 @@ const GALLERY = { order: "random", seed: 77, shown: 24 };
 test("an address names all that is shown", () => {
   const source = opened();
   const shown = shownOf(source, addressOf(source, STATE, FILTER, GALLERY));
-  assert.deepEqual(shown, { viewer: STATE, filter: FILTER, gallery: GALLERY });
+  assert.deepEqual(shown, { viewer: STATE, object: null, filter: FILTER, gallery: GALLERY });
+});
+
+test("an address may name a truth to select, and its joint", () => {
+  assert.deepEqual(shownOf(opened(), "#view?truth=7&joint=knee")?.object, { truth: "7", joint: "knee" });
+  assert.deepEqual(shownOf(opened(), "#view?truth=7")?.object, { truth: "7", joint: null });
 });
 
 test("other anchors name no view", () => {

@@ -4,3 +4,4 @@ from . import of_tables as of_tables
 from .parts import Drawing as Drawing
 from .parts import page_spec as page_spec
 from .parts import short_names as short_names
+from .parts import shown_name as shown_name

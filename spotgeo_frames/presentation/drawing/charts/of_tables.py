@@ -41,6 +41,7 @@ LINE, HIGHEST = 24, 1_200
 
 # Names of slices are cut off at this width (px). The axis may be wider, or its title would be written over them.
 LABELS = alt.Axis(labelLimit=260, maxExtent=300)
+SMALL_LABELS = alt.Axis(labelLimit=90, maxExtent=100)
 
 # With more submissions than this, only differences between neighbours on the leaderboard are drawn.
 MOST_PAIRED = 4
@@ -72,12 +73,18 @@ def rows_of(table: pd.DataFrame, fields: Mapping[str, Any]) -> Rows:
 
 
 def estimates_by_slice(
-    table: pd.DataFrame, names: Sequence[str], slices: Sequence[str], columns: str, metric: str
+    table: pd.DataFrame,
+    names: Sequence[str],
+    slices: Sequence[str],
+    columns: str,
+    metric: str,
+    domain: tuple[float, float] | None = None,
 ) -> Drawing:
     """The chart of a metric of each slice with its interval; those of few sequences are hollow.
 
     `table` is a table of intervals with the rows of the metric, `slices` are the names of their slices, and `columns`
-    names the columns that make slices.
+    names the columns that make slices. `domain` is the range of the axis, by default that of the values; charts that
+    share one are small.
     """
     name, form = title_of(metric, table), ".2%" if is_share(metric) else ".4~g"
     table, drawn = with_short_names(table, names), short_names(names)
@@ -86,9 +93,12 @@ def estimates_by_slice(
     fields |= {"estimate": "estimate", "low": "low", "high": "high", "few": few, "sequences": "n_sequences"}
     rows = rows_of(table, fields)
     place: dict[str, Any] = {"yOffset": alt.YOffset("place:O", sort="ascending")} if len(names) > 1 else {}
-    axis: dict[str, Any] = {"title": name, "axis": alt.Axis(tickCount=6, format="%" if is_share(metric) else "~g")}
+    ticks = alt.Axis(tickCount=6 if domain is None else 4, format="%" if is_share(metric) else ".4~g")
+    axis: dict[str, Any] = {"title": name, "axis": ticks}
+    labels = LABELS if domain is None else SMALL_LABELS
+    line = alt.Y("slice:N", sort=None, title=shown_name(columns) if columns else None, axis=labels)
     base = alt.Chart(alt.NamedData("slices")).encode(
-        y=alt.Y("slice:N", sort=None, title=shown_name(columns) if columns else None, axis=LABELS),
+        y=line,
         **place,
         tooltip=tooltips(
             *submission_tooltip(names),
@@ -99,9 +109,9 @@ def estimates_by_slice(
             *([("sequences:Q", "sequences", ",")] if "n_sequences" in table else []),
         ),
     )
-    scale = alt.Scale(zero=False)
+    scale = alt.Scale(zero=False) if domain is None else alt.Scale(domain=[*domain], nice=False)
     bars = base.mark_rule(strokeWidth=2, color=SERIES[0]).encode(x=alt.X("low:Q", scale=scale, **axis), x2="high:Q")
-    mark: dict[str, Any] = {"size": 70, "color": SERIES[0], "opacity": 1}
+    mark: dict[str, Any] = {"size": 70 if domain is None else 40, "color": SERIES[0], "opacity": 1}
     points = base.mark_point(**mark).encode(x=alt.X("estimate:Q", scale=scale, **axis))
     sure = points.transform_filter(alt.FieldEqualPredicate("no", "few")).mark_point(**mark, filled=True)
     hollow = points.transform_filter(alt.FieldEqualPredicate("yes", "few"))
@@ -112,6 +122,9 @@ def estimates_by_slice(
     layers += [layer for layer, of in ((sure, "no"), (hollow, "yes")) if of in there]
     first, *others = layers or [sure]
     layers = [by_submission(first, drawn), *(by_submission(layer, drawn, selects=False) for layer in others)]
+    # Vega drops null numbers before it looks for slices, so this layer, which is not to be seen, names all in order.
+    every = alt.Chart(alt.NamedData("slices")).mark_point(opacity=0, size=0).encode(y=line, x=alt.value(0))
+    layers = [every, *layers]
     about_bars = ", with intervals" if has_bars else ""
     of_few = f"; hollow: {OF_FEW}" if "yes" in few else ""
     height = min(len({*slices}) * max(LINE, 12 * len(names)), HIGHEST)
@@ -152,7 +165,7 @@ def forest(table: pd.DataFrame, pairs: Sequence[str], metric: str, confidence: f
     base = alt.Chart(alt.NamedData("pairs")).encode(
         y=alt.Y("pair:N", sort=None, title=None, axis=alt.Axis(labelLimit=260)), tooltip=tooltips(*told)
     )
-    unit, ticks = (", points", POINTS) if is_share(metric) else ("", "+~g")
+    unit, ticks = (", points", POINTS) if is_share(metric) else ("", "+.4~g")
     axis: dict[str, Any] = {"title": f"difference of {name}{unit}", "axis": alt.Axis(tickCount=6, format=ticks)}
     zero = alt.Chart(alt.NamedData("zero")).mark_rule(color=FAINT, strokeDash=[4, 3]).encode(x="zero:Q")
     bars = base.mark_rule(strokeWidth=2, color=SERIES[0]).encode(x=alt.X("low:Q", **axis), x2="high:Q")

@@ -29,6 +29,11 @@ def without_direction_marks(text: str) -> str:
     return SOME_MARK.sub(lambda mark: DIRECTION_MARKS[ord(mark.group())], text)
 
 
+def view_address(words: Mapping[str, str]) -> str:
+    """The part of an address that shows a view, of words that links.js reads, with names as the page has them."""
+    return f"#view?{urlencode({word: without_direction_marks(value) for word, value in words.items()})}"
+
+
 class Text(NamedTuple):
     """A paragraph; `style` is "plain" or "note" (smaller)."""
 
@@ -46,6 +51,12 @@ class Definitions(NamedTuple):
     """Terms with what they mean."""
 
     pairs: Sequence[tuple[str, str]]
+
+
+class Metrics(NamedTuple):
+    """What metrics are: for each its name, to which headings of tables refer, its title, and a text."""
+
+    rows: Sequence[tuple[str, str, str]]
 
 
 class Numbers(NamedTuple):
@@ -86,6 +97,10 @@ class Table(NamedTuple):
     filters
         By the position of a column, the column of the match table whose values its cells are. A click on such a cell
         shows the frames that have all of these values of its row.
+    meanings
+        By the position of a column that is about a metric, the name of the metric, and what the column is.
+    links
+        By the position of a column, for each row the address of the view that its cell leads to.
     """
 
     name: str
@@ -98,6 +113,8 @@ class Table(NamedTuple):
     n_left_out: int = 0
     note: str = ""
     filters: Mapping[int, str] = {}
+    meanings: Mapping[int, tuple[str, str]] = {}
+    links: Mapping[int, Sequence[str]] = {}
 
 
 class Figure(NamedTuple):
@@ -110,10 +127,14 @@ class Figure(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """Charts side by side; with `picks`, the reader picks the submission that they show from these short names."""
+    """Charts side by side; with `picks`, the reader picks the submission that they show from these short names.
+
+    `are_small` says that they are small, so that more of them stand in a row.
+    """
 
     figures: Sequence[Figure]
     picks: Sequence[str] = ()
+    are_small: bool = False
 
 
 class Look(NamedTuple):
@@ -126,9 +147,8 @@ class Look(NamedTuple):
 
     @property
     def address(self) -> str:
-        """The part of an address that shows it in the viewer, as links.js reads it, by the names that the page has."""
-        names = {name: without_direction_marks(getattr(self, name)) for name in ("sequence", "frame", "submission")}
-        return f"#view?{urlencode(names)}"
+        """The part of an address that shows it in the viewer."""
+        return view_address({name: getattr(self, name) for name in ("sequence", "frame", "submission")})
 
 
 class Viewer(NamedTuple):
@@ -153,7 +173,7 @@ class Viewer(NamedTuple):
     looks: Sequence[Look] = ()
 
 
-Block = Text | Items | Definitions | Numbers | Table | Figure | Figures | Viewer
+Block = Text | Items | Definitions | Metrics | Numbers | Table | Figure | Figures | Viewer
 
 
 class Kept(NamedTuple):
@@ -215,7 +235,14 @@ def table_of(name: str, caption: str, table: pd.DataFrame, filters: Collection[s
     cells = display.texts(table)
     if "metric" in table:  # only now, since the names of metrics tell which numbers are shares
         cells["metric"] = [column_title(metric, unit) for metric in table["metric"]]
-    return Table(name, caption, titles, sorting(table), cells.to_numpy().tolist(), filters=by_position)
+    meanings, rows = meanings_of(list(map(str, table)), unit), cells.to_numpy().tolist()
+    return Table(name, caption, titles, sorting(table), rows, filters=by_position, meanings=meanings)
+
+
+def meanings_of(columns: Sequence[str], unit: str | None) -> dict[int, tuple[str, str]]:
+    """The metric that each column is about and what the column is, by its position; `unit` is that of distances."""
+    known = ((place, wording.reading(column), wording.meaning(column, unit)) for place, column in enumerate(columns))
+    return {place: (of.metric.name, text) for place, of, text in known if of is not None and text is not None}
 
 
 def having(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:

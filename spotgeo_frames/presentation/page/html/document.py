@@ -22,7 +22,7 @@ import msgspec
 from ....support import DASH
 from ...drawing.charts import page_spec
 from ...viewer import scripts
-from .blocks import Block, Figure, Figures, Section, Table, Viewer, without_direction_marks
+from .blocks import Block, Figure, Figures, Metrics, Section, Table, Viewer, without_direction_marks
 
 # The program of that process; its argument is the version of Vega-Lite.
 BUNDLE = """
@@ -101,11 +101,13 @@ def page(heading: str, first: Any, sections: Sequence[Section], made_with: Seque
     """
     script = scripts.script_of([*scripts.VIEWER, *MODULES])
     [viewer] = [block for block in _all_blocks(sections) if isinstance(block, Viewer)]
+    explained = [name for block in _all_blocks(sections) if isinstance(block, Metrics) for name, _, _ in block.rows]
     return _template().render(
         heading=heading,
         first=first,
         sections=sections,
         rows_shown=ROWS_SHOWN,
+        anchors={name: f"metric-{place}" for place, name in enumerate(explained)},
         made_with=made_with,
         style=_asset("page.css") + scripts.viewer_style(),
         data=embedded_json(_embedded(sections, viewer)),
@@ -161,7 +163,8 @@ def _embedded(sections: Sequence[Section], viewer: Viewer) -> dict[str, Any]:
 
 def _embedded_table(table: Table) -> dict[str, Any]:
     """What the page's script needs of a table."""
-    return {"kinds": table.kinds, "rows": table.rows, "positions": table.positions, "filters": table.filters}
+    names = ("kinds", "rows", "positions", "filters", "links")
+    return {name: getattr(table, name) for name in names}
 
 
 def _all_blocks(sections: Sequence[Section]) -> Iterator[Block]:

@@ -7,19 +7,22 @@ SECTIONS; what a row of its tables is stands in TABLES of folder.py.
 
 from ..evaluation import Evaluation
 from ..html.blocks import Section
-from .breakdown import errors, identities, slices
+from .breakdown import errors, slices
 from .by_condition import by_condition
+from .by_sequence import tracks
 from .curves import hota, places, precision, thresholds
 from .headline import changed, comparison, numbers, suspicions
+from .identities import identities
+from .metrics import metrics
 from .shown_frames import frames
 
 SECTIONS = [
-    *(suspicions, numbers, comparison, changed, precision, hota, by_condition),
+    *(suspicions, numbers, comparison, changed, precision, tracks, hota, by_condition),
     *(errors, identities, places, thresholds, slices, frames),
 ]
 
 
 def sections_of(evaluation: Evaluation) -> list[Section]:
     """The sections that the data have something for."""
-    made = (section(evaluation) for section in SECTIONS)
-    return [section for section in made if section is not None]
+    made = [made for section in SECTIONS if (made := section(evaluation)) is not None]
+    return [*made, metrics(evaluation, made)]

@@ -1,4 +1,4 @@
-"""The sections that take numbers apart: by kinds of error and their costs, by breaks of identities, and by slices."""
+"""The sections that take numbers apart: by kinds of error and their costs, and by slices."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ....analysis.errors import error_costs, identity_breaks
+from ....analysis.errors import error_costs
 from ....scoring import FEW_NOTE, OF_FEW, few_marked, registry, rests_on_few
 from ....support import bins_as_text, is_binned, label
 from ....tables import schema
 from ...drawing import display, drawn_tables, wording
-from ...drawing.charts import of_tables
+from ...drawing.charts import of_tables, shown_name
 from ..evaluation import Evaluation, intervals_of, matches_of_name, summary_by
 from ..folder import kept, kept_slices
 from ..html.blocks import (
@@ -23,6 +23,7 @@ from ..html.blocks import (
     Text,
     column_title,
     having,
+    meanings_of,
     sorting,
     table_of,
 )
@@ -36,20 +37,18 @@ NO_TRACK_COSTS = (
     " What the kinds cost in {metric} is left out, because evaluating so many objects again for each kind takes longer "
     "than the rest of this page; error_costs() computes it from what track() or pose() returned."
 )
-COSTS = ["kind", "n_misses", "n_false_alarms", "f1", "f1_gain", "mse", "mse_gain"]
+ABOUT_AP = (
+    " Misses and false alarms are those of the frames. The gain in AP is that of TIDE, which takes detections in the "
+    "order of their scores, as AP does: an error may have another kind there, a taken truth is lost, and a false alarm "
+    "in a frame without truth is background."
+)
+NO_AP_COSTS = (
+    " What each kind costs in AP is left out, because it takes long for so many objects; error_costs() computes it "
+    "from what average_precision() returned."
+)
+COSTS = ["kind", "n_misses", "n_false_alarms", "AP_gain", "AP50_gain", "f1", "f1_gain", "mse", "mse_gain"]
 TRACK_COSTS = ["kind", "n_misses", "n_false_alarms", "n_breaks"]
 TRACK_COSTS += ["HOTA", "HOTA_gain", "MOTA_gain", "IDF1_gain", "f1_gain"]
-ABOUT_BREAKS = (
-    "A switch: the truth is matched with another predicted identity than before. A gap: the truth is missed between "
-    "two frames in which it is matched; a gap that ends in another identity is a switch, too. “Gap, frames” counts the "
-    "frames that were missed in between; “taken by” is the truth that has the earlier identity in the frame of the "
-    "break."
-)
-BREAKS = "Breaks of tracks, the longest gaps first"
-CUT = ": the first {most:,} switches and {most:,} gaps of each submission"
-SHOWN = ["sequence", "frame", "joint", "truth_object", "break", "gap"]
-SHOWN += ["predicted_before", "predicted_after", "taken_by", "nearest_truth"]
-FILTERS = ["submission", "sequence", "frame", "joint", "truth_object"]
 ABOUT_SLICES = (
     "Click a heading to sort. A dash is an unknown value. For instance, in slices by a column that only truths have, "
     "false alarms belong to no slice."
@@ -59,8 +58,8 @@ CAPTIONS = {"sequence": "By sequence", "frame_n_truth": "By the number of truths
 # The most rows of match tables, of all submissions, up to which tracks are evaluated again for each kind.
 MOST_EVALUATED = 100_000
 
-# The most switches, and the most gaps, that the page lists, of all submissions together.
-MOST_BREAKS = 1_000
+# Those up to which costs in AP are computed: they would double the time of a report of COCO's 5,000 images.
+MOST_COSTED = 100_000
 
 # The most slices that a chart shows.
 MOST_DRAWN = 40
@@ -73,17 +72,41 @@ def errors(evaluation: Evaluation) -> Section:
     """Makes the section of the kinds of error and their costs."""
     metric, costs = evaluation.headline[0], _costs(evaluation)
     of_tracks = "n_breaks" in costs
-    left_out = NO_TRACK_COSTS.format(metric=wording.title(metric)) if evaluation.tracks else ""
-    blocks: list[Block] = [Text(ABOUT + (ABOUT_TRACKS if of_tracks else left_out), "note")]
-    if drawing := of_tables.error_costs(costs, evaluation.names, metric if of_tracks else "f1"):
+    in_ap = _costs_in_ap(evaluation)
+    blocks: list[Block] = [Text(ABOUT + _about(evaluation, of_tracks, in_ap is not None), "note")]
+    with_ap = costs if in_ap is None else _with_gains(costs, in_ap)
+    if drawing := of_tables.error_costs(with_ap, evaluation.names, metric if f"{metric}_gain" in with_ap else "f1"):
         blocks.append(Figure("costs", "The cost of each kind of error", drawing))
     columns = [name for name in TRACK_COSTS if name != "IDF1_gain" or "IDF1" in evaluation.headline]  # poses have none
-    named = costs.assign(kind=costs["kind"].map(display.words))
+    named = with_ap.assign(kind=costs["kind"].map(display.words))
     shown = having(named, [*evaluation.whose, *(columns if of_tracks else COSTS)])
     blocks.append(table_of("costs", "Kinds of error and their cost", shown, ["submission", "kind"]))
     blocks.append(Definitions(_meanings(evaluation, costs)))
-    tables = kept({"diagnosis": _diagnosis(evaluation.matches), "error_costs": costs})
-    return Section("errors", "Errors", "Errors", blocks, tables)
+    tables = {"diagnosis": _diagnosis(evaluation.matches), "error_costs": costs}
+    tables |= {} if in_ap is None else {"precision_costs": in_ap}
+    return Section("errors", "Errors", "Errors", blocks, kept(tables))
+
+
+def _about(evaluation: Evaluation, of_tracks: bool, in_ap: bool) -> str:
+    """What the costs of tracks and in average precision are, or why they are left out."""
+    if evaluation.tracks:
+        return ABOUT_TRACKS if of_tracks else NO_TRACK_COSTS.format(metric=wording.title(evaluation.headline[0]))
+    return "" if not evaluation.precisions else ABOUT_AP if in_ap else NO_AP_COSTS
+
+
+def _costs_in_ap(evaluation: Evaluation) -> pd.DataFrame | None:
+    """What each kind of error costs in average precision; None without it, and where that would take too long."""
+    if not evaluation.precisions or len(evaluation.matches) > MOST_COSTED:
+        return None
+    return drawn_tables.together({name: error_costs(x) for name, x in evaluation.precisions.items()})
+
+
+def _with_gains(costs: pd.DataFrame, in_ap: pd.DataFrame) -> pd.DataFrame:
+    """The costs of the kinds of the match tables, with what those of the same name cost in average precision."""
+    keys, gains = ["submission", "kind"], [name for name in ("AP_gain", "AP50_gain") if name in in_ap]
+    answer = costs.merge(in_ap[[*keys, *gains]], how="left", on=keys)
+    answer.attrs = costs.attrs
+    return answer
 
 
 def _costs(evaluation: Evaluation) -> pd.DataFrame:
@@ -120,35 +143,6 @@ def _diagnosis(matches: pd.DataFrame) -> pd.DataFrame:
         "predicted_object",
     ]
     return having(wrong, [*columns, *(f"{side}{name}" for side in schema.SIDE_PREFIXES for name in schema.BOX)])
-
-
-def identities(evaluation: Evaluation) -> Section | None:
-    """Makes the section of where tracks broke, the longest breaks first; None where identities do not count."""
-    results = evaluation.tracked
-    if not results:
-        return None
-    breaks = drawn_tables.together({name: identity_breaks(result) for name, result in results.items()})
-    counts = _counts(breaks)
-    blocks: list[Block] = [table_of("identities", "Breaks of tracks", counts, ["submission"])]
-    if len(breaks):
-        most = max(MOST_BREAKS // len(results), 1)
-        longest = breaks.sort_values("gap", ascending=False, kind="stable")
-        longest = longest[longest.groupby(["submission", "break"], observed=True).cumcount() < most]
-        cut = "" if len(longest) == len(breaks) else CUT.format(most=most)
-        shown = having(longest, [*evaluation.whose, *SHOWN])
-        blocks += [Text(ABOUT_BREAKS, "note"), table_of("breaks", BREAKS + cut, shown, FILTERS)]
-    tables = kept({"identity_counts": counts, "identity_breaks": breaks})
-    return Section("identities", "Identities", "Identities", blocks, tables)
-
-
-def _counts(breaks: pd.DataFrame) -> pd.DataFrame:
-    """How many switches and gaps each submission has, how many frames are missed in its gaps, and its longest gap."""
-    is_gap = breaks["break"] == "gap"
-    columns = {"n_switches": ~is_gap, "n_gaps": is_gap, "n_missed_in_gaps": breaks["gap"].where(is_gap, 0)}
-    table = breaks[["submission"]].assign(**columns, longest_gap=columns["n_missed_in_gaps"])
-    how = dict.fromkeys(columns, "sum") | {"longest_gap": "max"}
-    counts = table.groupby("submission", observed=False).agg(how)
-    return counts.fillna(0).astype("int64").reset_index()
 
 
 def slices(evaluation: Evaluation) -> Section:
@@ -198,7 +192,8 @@ def slices_figure(
     """The chart of intervals of one metric by slices of these submissions; None where there is no number."""
     if rows["estimate"].isna().all():
         return None
-    metric, slices = str(rows["metric"].iloc[0]), drawn_tables.slice_names(rows, columns)
+    metric = str(rows["metric"].iloc[0])
+    slices = [shown_name(of) for of in drawn_tables.slice_names(rows, columns)]
     drawing = of_tables.estimates_by_slice(rows, names, slices, ", ".join(columns), metric)
     note = f"hollow: {OF_FEW}" if rests_on_few(rows).any() else ""
     return Figure(name, f"{heading}{',' if note else ''}", drawing, note)
@@ -208,6 +203,7 @@ def slice_table(name: str, columns: Sequence[str], summary: pd.DataFrame, names:
     """Makes the table of a summary by columns: its first MOST_ROWS rows, sequences with the most errors first."""
     by = [*columns] if len(names) == 1 else ["submission", *columns]
     binned = [by.index(column) for column in columns if isinstance(summary[column].dtype, pd.CategoricalDtype)]
+    unit = summary.attrs.get("unit")
     metrics = [metric for metric in [*registry.SLICED, *registry.own_metrics()] if metric in summary]
     table = summary
     if [*columns] == ["sequence"] and not binned:
@@ -224,13 +220,14 @@ def slice_table(name: str, columns: Sequence[str], summary: pd.DataFrame, names:
     return Table(
         name,
         CAPTIONS.get("*".join(columns), f"By {' and '.join(columns)}"),
-        [*by, *(column_title(metric, summary.attrs.get("unit")) for metric in metrics)],
+        [*by, *(column_title(metric, unit) for metric in metrics)],
         kinds,
         rows,
         sorted_by=len(by) if "errors" in metrics else None,
         positions={place: shown[by[place]].cat.codes.tolist() for place in binned},
         n_left_out=len(table) - len(shown),
         note=FEW_NOTE if any_few else "",
+        meanings={place + len(by): told for place, told in meanings_of(metrics, unit).items()},
         filters={place: binned_name(name) if is_binned(summary[name]) else name for place, name in enumerate(by)},
     )
 

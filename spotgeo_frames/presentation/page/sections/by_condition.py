@@ -7,14 +7,14 @@ from ...drawing import drawn_tables, wording
 from ..evaluation import Evaluation, Ranked, intervals_of
 from ..folder import OF_CONDITIONS, OF_TRACKS, kept_slices
 from ..html.blocks import Block, Section, Text, having, table_of
-from .breakdown import slices_figure
+from .multiples import METRICS_OF_TRACKS, small_multiples
 
 ABOUT = (
     "Each slice is evaluated by itself. In the slice of a value of truths, all other truths are distractors: they are "
     "matched with the rest, and leave with the predictions that they took, as MOTChallenge's kit has it."
 )
 SHARED = "Every slice of truths has the same predictions that no truth took, in its frames: {counts}."
-SHOWN = ["HOTA", "DetA", "AssA", "MOTA", "mota", "IDF1", "n_sequences"]
+SHOWN = [*METRICS_OF_TRACKS, "n_sequences"]
 
 
 def by_condition(evaluation: Evaluation) -> Section | None:
@@ -26,10 +26,8 @@ def by_condition(evaluation: Evaluation) -> Section | None:
     for columns, results in evaluation.by_condition.items():
         intervals = {name: _intervals(result, columns) for name, result in results.items()}
         table = tables[columns] = drawn_tables.together(intervals)
-        rows = table[table["metric"] == "HOTA"]
         name = "*".join(columns)
-        drawn = slices_figure(f"tracks-{len(tables)}", f"HOTA by {name}", rows, evaluation.names, columns)
-        blocks += [] if drawn is None else [drawn]
+        blocks += small_multiples(f"tracks-{len(tables)}", table, METRICS_OF_TRACKS, evaluation.names, columns)
         wide = table.pivot_table("estimate", ["submission", *columns], "metric", observed=True, dropna=False)
         wide = wide[wide.notna().any(axis=1)].reset_index()
         shown = having(wide, [*evaluation.whose, *columns, *SHOWN])

@@ -5,11 +5,10 @@ import warnings
 import numpy as np
 import pandas as pd
 
-from ....analysis.errors import error_costs
 from ....analysis.thresholds import Sweep, sweep
 from ....support import work
 from ....tracking import PoseResult
-from ...drawing import display, drawn_tables, wording
+from ...drawing import drawn_tables, wording
 from ...drawing.charts import of_places, of_tables, short_names
 from ..evaluation import Evaluation, has_scores, matches_of_name
 from ..folder import kept
@@ -21,17 +20,7 @@ ABOUT_PRECISION = (
     "and all categories. The frames and the other sections show each frame's best assignment instead. "
     "The interval of AP, among the numbers, says how sure the curve is."
 )
-ABOUT_COSTS = (
-    "The gain of a kind of error is that of AP if this kind alone were corrected, at each of the ten similarities. "
-    "Kinds and counts are those of TIDE, at a similarity of 0.5: they follow from how AP takes detections, so they "
-    "differ from those of the section on errors."
-)
-NO_COSTS = (
-    "What each kind of error costs in AP is left out, because it takes long for so many objects; error_costs() "
-    "computes it from what average_precision() returned."
-)
 NUMBERS = ["AP", "AP50", "AP75", "APs", "APm", "APl", "AR100", "AR", "n_truth", "n_predicted"]
-COSTS = ["kind", "n_misses", "n_false_alarms", "AP", "AP_gain", "AP50_gain"]
 ABOUT_HOTA = (
     "Alpha is the least similarity of a pair, and HOTA is the mean over 19 values of alpha. DetA says how well objects "
     "are found, AssA how well they keep their identity. Where a curve falls at a low alpha already, predictions lie "
@@ -42,10 +31,6 @@ ABOUT_THRESHOLDS = (
     "new data expect the cross-validated {metric}: there, other sequences chose the threshold of each sequence. Up to "
     "{n_thresholds} thresholds are tried."
 )
-
-# The most rows of match tables, of all submissions, up to which costs in AP are computed: they would double the time of
-# a report of COCO's 5,000 images.
-MOST_COSTED = 100_000
 
 # The count of score thresholds, and of those of tracks, which take longer at each; more would look the same and take
 # longer than the rest of the report.
@@ -71,14 +56,6 @@ def precision(evaluation: Evaluation) -> Section | None:
         shown = having(by_category, [*evaluation.whose, "category", *NUMBERS])
         caption = "Average precision by category"
         blocks.append(table_of("precision-categories", caption, shown, ["submission", "category"]))
-    if len(evaluation.matches) > MOST_COSTED:
-        blocks.append(Text(NO_COSTS, "note"))
-    else:
-        costs = tables["precision_costs"] = drawn_tables.together(
-            {name: error_costs(result) for name, result in results.items()}
-        )
-        shown = having(costs.assign(kind=costs["kind"].map(display.words)), [*evaluation.whose, *COSTS])
-        blocks += [Text(ABOUT_COSTS, "note"), table_of("precision-costs", "Kinds of error and their cost in AP", shown)]
     return Section("precision", "Average precision", "Precision", blocks, kept(tables))
 
 

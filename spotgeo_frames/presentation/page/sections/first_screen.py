@@ -2,8 +2,7 @@
 
 A sentence says who is better, at what, by how much and how sure; pictures show the numbers with their intervals, the
 trade between the two sides of the metric that ranks, what each kind of error costs, and where objects are found; and
-three frames lead to what went wrong. Numbers that no section below has, such as the intervals of DetA and AssA, are
-made by the same functions.
+three frames lead to what went wrong. Its numbers are those of the sections below.
 """
 
 from collections.abc import Sequence

@@ -50,12 +50,17 @@ ABOUT_CHANGES = (
 # The longest list of names in a heading, in characters; with longer ones the heading counts the submissions.
 LONGEST_HEADING = 60
 
-# What an interval rests on, by its column; the metric is filled in.
+# What an interval rests on, by its column, in a sentence; the metric and the values of all submissions are filled in.
 RESTS_ON = {
-    "n_effective": "effective sequences for {}: so many of equal size would have weights as even",
-    "largest_share": "largest share for {}: the greatest part of all weights that one sequence has",
-    "degrees_of_freedom": "degrees of freedom for {}: the fewer, the less is known of how much sequences differ",
+    "n_effective": "{metric} rests on {values} effective sequences: so many of equal size would have weights as even.",
+    "largest_share": "The largest share that one sequence has of all weights is {values}.",
+    "degrees_of_freedom": "There are {values} degrees of freedom: the fewer, the less is known of how much sequences "
+    "differ.",
 }
+NO_INTERVAL = "No interval{of}: {reason}."
+OF_SIDES = (
+    " Those of recall and precision, which follow from the match tables as AP does not, are adjusted by themselves."
+)
 
 
 def heading(names: Sequence[str]) -> str:
@@ -106,7 +111,8 @@ def numbers(evaluation: Evaluation) -> Section:
     cautions = [Text(f"Caution: {text}.", "note") for text in evaluation.warnings]
     tables = kept({name: getattr(evaluation, name) for name in ("matches", "summary", "intervals")})
     told = [Text(text) for text in lead(evaluation)]
-    blocks: list[Block] = [*told, table, Text(ABOUT, "note"), *_left_out(evaluation), *cautions]
+    notes = [Text(text, "note") for text in (ABOUT, *_reasons(evaluation), *_rests_on(evaluation))]
+    blocks: list[Block] = [*told, table, *notes, *_left_out(evaluation), *cautions]
     return Section("numbers", "Numbers", "Numbers", blocks, tables)
 
 
@@ -162,7 +168,7 @@ def _interval(cell: Mapping[Any, str], mean: Mapping[Any, str] | None) -> str:
 
 def _below(evaluation: Evaluation) -> list[tuple[str, list[str]]]:
     """What stands below the numbers with intervals: labels with the values of all submissions."""
-    return [*_of_poseval(evaluation), *_rests_on(evaluation), *_counts(evaluation)]
+    return [*_of_poseval(evaluation), *_counts(evaluation)]
 
 
 def _of_poseval(evaluation: Evaluation) -> list[tuple[str, list[str]]]:
@@ -173,12 +179,33 @@ def _of_poseval(evaluation: Evaluation) -> list[tuple[str, list[str]]]:
     return [(f"{wording.title('ap')}: by poseval, without an interval", display.texts(totals)["ap"].tolist())]
 
 
-def _rests_on(evaluation: Evaluation) -> list[tuple[str, list[str]]]:
-    """What the interval of the metric that ranks rests on: labels with the values of all submissions."""
+def _reasons(evaluation: Evaluation) -> list[str]:
+    """Why numbers have no interval, a sentence for each reason, with the metrics that it is about."""
+    rows = rows_of(evaluation.intervals, COMBINED)
+    without = rows[rows["low"].isna() & rows["reason"].notna()]
+    by_reason = {str(reason): of["metric"].drop_duplicates().tolist() for reason, of in without.groupby("reason")}
+    titles = {name: wording.title(name, "") for name in evaluation.headline}
+    return [
+        NO_INTERVAL.format(
+            of="" if names == evaluation.headline else f" of {', '.join(str(titles[name]) for name in names)}",
+            reason=reason,
+        )
+        for reason, names in by_reason.items()
+    ]
+
+
+def _rests_on(evaluation: Evaluation) -> list[str]:
+    """What the interval of the metric that ranks rests on, as a paragraph; none where there is nothing to count."""
     rows = rows_of(evaluation.intervals, COMBINED)
     shown = display.texts(rows[rows["metric"] == evaluation.headline[0]])
-    ranks = wording.title(evaluation.headline[0], evaluation.rule.unit)
-    return [(text.format(ranks), shown[name].tolist()) for name, text in RESTS_ON.items()]
+    ranks = wording.title(evaluation.headline[0], "")
+    sentences = []
+    for column, text in RESTS_ON.items():
+        values = dict(zip(evaluation.names, shown[column], strict=True))
+        alike = len({*values.values()}) == 1
+        known = [value if alike else f"{value} ({name})" for name, value in values.items() if value != DASH]
+        sentences += [text.format(metric=ranks, values=known[0] if alike else ", ".join(known))] if known else []
+    return [" ".join(sentences)] if sentences else []
 
 
 def _counts(evaluation: Evaluation) -> list[tuple[str, list[str]]]:
@@ -270,9 +297,9 @@ def comparison(evaluation: Evaluation) -> Section | None:
     shown = shown.drop(columns="reason") if shown["reason"].isna().all() else shown
     blocks.append(table_of("pairs", "Differences between submissions", shown))
     blocks += [Text(f"Caution: {text}.", "note") for text in evaluation.about_pairs]
-    about = ABOUT_PAIRS.format(resamples=RESAMPLES, metric=wording.title(metric)) + (
-        ABOUT_MACRO if "aggregate" in shown else ""
-    )
+    about = ABOUT_PAIRS.format(resamples=RESAMPLES, metric=wording.title(metric))
+    about += OF_SIDES if evaluation.precisions else ""
+    about += ABOUT_MACRO if "aggregate" in shown else ""
     blocks.append(Text(about, "note"))
     tables = kept({"leaderboard": board.rename(columns={"name": "submission"}), "pairs": pairs})
     return Section("comparison", "Comparison", "Comparison", blocks, tables)

@@ -4,14 +4,14 @@ The page shows everything where there are at most MOST_ROWS rows, of whole poses
 MOST_SEQUENCES sequences. A page with every sequence of a larger survey would be too large to open. It therefore shows
 about ROWS_CHOSEN rows: one half of the sequences are those with the most misses and false alarms, of each submission in
 turn, and the other half are drawn at random from all other sequences. Of a long sequence it shows the FRAMES_CHOSEN
-consecutive frames with the most errors.
+consecutive frames with the most errors. Of tracks it also shows the frames around each break that the page lists.
 
 The pictures behind the frames are PNG and JPEG files of a folder, made small enough for a page. Every picture is
 decoded and encoded again, so that only the pixels of a file get into the page, no metadata.
 """
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,12 +34,19 @@ MOST_SEQUENCES = 1000
 ROWS_CHOSEN = 24_000
 FRAMES_CHOSEN = 50
 
+# The most switches, and the most gaps, that a page lists, of all submissions together; how many frames before and after
+# each a page has, and how many rows of a large page these take at most.
+MOST_BREAKS = 1_000
+AROUND = 10
+ROWS_AROUND = 100_000
+
 # The largest size of all encoded pictures of a page together, in bytes; further pictures are left out.
 MOST_BYTES = 12 << 20
 
 # How many frames the first screen shows.
 LOOKS = 3
 
+OF_ERRORS = "the frames with most errors"
 ABOUT = "Bars and cells of charts, and underlined cells of tables, lead here: a click shows the frames that they count."
 
 
@@ -64,29 +71,96 @@ class ChosenFrames(NamedTuple):
     n_cut: int
 
 
-def choose_frames(matches: pd.DataFrame) -> ChosenFrames:
-    """Chooses the sequences and frames that the page shows from match tables with a column `submission`."""
+class FramesOfRows(NamedTuple):
+    """The frames of match tables, sorted by sequence.
+
+    Attributes
+    ----------
+    of_row, first
+        The frame of each row, and the first row of each frame.
+    sizes
+        The count of rows of each frame, of whole poses that of their joints.
+    sequence, first_frame
+        The sequence of each frame, and the first frame of each sequence.
+    """
+
+    of_row: np.ndarray
+    first: np.ndarray
+    sizes: np.ndarray
+    sequence: np.ndarray
+    first_frame: np.ndarray
+
+    @property
+    def are_many(self) -> bool:
+        """Whether a page has no room for all of them."""
+        return bool(self.sizes.sum() > MOST_ROWS) or len(self.first_frame) > MOST_SEQUENCES
+
+    def around(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The frames up to AROUND before and after those of rows, within their sequences: of which row, and which."""
+        frame, ends = self.of_row[rows], np.append(self.first_frame[1:], len(self.first))
+        begin = np.maximum(frame - AROUND, self.first_frame[self.sequence[frame]])
+        end = np.minimum(frame + AROUND + 1, ends[self.sequence[frame]])
+        return arrays.ranges(begin, end - begin)
+
+
+def frames_of_rows(matches: pd.DataFrame) -> FramesOfRows:
+    """The frames of match tables."""
     keys = matches[schema.FRAME_KEY]
     frame, first = arrays.grouped(arrays.row_keys(keys, schema.FRAME_KEY))
-    outcome = matches["outcome"].array.codes
-    wrong = (outcome == schema.FN) | (outcome == schema.FP)
     sizes = np.bincount(frame, minlength=len(first)) * max(len(pose_joints(matches)), 1)
-    sequence, first_frame = arrays.grouped(arrays.row_keys(keys.take(first), ["sequence"]))
+    return FramesOfRows(frame, first, sizes, *arrays.grouped(arrays.row_keys(keys.take(first), ["sequence"])))
+
+
+def listed_breaks(breaks: pd.DataFrame, matches: pd.DataFrame) -> pd.DataFrame:
+    """The breaks that the page lists, the longest gaps first; of a large page those whose frames it has room for.
+
+    There is room for the frames around the longest of each cause in turn. Whatever else broke within them is listed,
+    too, if they have all frames around it.
+    """
+    most = max(MOST_BREAKS // max(breaks["submission"].nunique(), 1), 1)
+    longest = breaks.sort_values("gap", ascending=False, kind="stable")
+    longest = longest[longest.groupby(["submission", "break"], observed=True).cumcount() < most]
+    frames = frames_of_rows(matches)
+    if not len(longest) or not frames.are_many:
+        return longest
+    turn = longest.groupby(["submission", "break", "cause"], observed=True).cumcount().to_numpy()
+    longest = longest.iloc[np.argsort(turn, kind="stable")]
+    of_break, around = frames.around(longest["row"].to_numpy())
+    distinct, place = np.unique(around, return_index=True)
+    sizes = arrays.added_at(of_break[place], frames.sizes[distinct], len(longest))
+    n_fitting = max(int((np.cumsum(sizes) <= ROWS_AROUND).sum()), 1)
+    has_room = np.zeros(len(frames.first), bool)
+    has_room[around[of_break < n_fitting]] = True
+    n_lacking = arrays.added_at(of_break, ~has_room[around], len(longest))
+    return longest[n_lacking == 0].sort_values("gap", ascending=False, kind="stable")
+
+
+def choose_frames(matches: pd.DataFrame, broken: Sequence[int] = ()) -> ChosenFrames:
+    """Chooses the sequences and frames that the page shows from match tables with a column `submission`.
+
+    The frames around those of the rows `broken` are among them.
+    """
+    frame, first, sizes, sequence, first_frame = frames = frames_of_rows(matches)
+    keys, outcome = matches[schema.FRAME_KEY], matches["outcome"].array.codes
+    wrong = (outcome == schema.FN) | (outcome == schema.FP)
     submission = matches["submission"].cat
     n_submissions = len(submission.categories)
     cell = sequence[frame] * n_submissions + submission.codes.to_numpy()
     errors = arrays.added_at(cell, wrong, len(first_frame) * n_submissions).reshape(-1, n_submissions)
     shown = np.ones(len(first), bool)
-    chosen = _worst_first(errors)
-    if sizes.sum() > MOST_ROWS or len(chosen) > MOST_SEQUENCES:
+    worst = chosen = _worst_first(errors)
+    if frames.are_many:
         n_shown = int(np.clip(ROWS_CHOSEN // 2 // max(sizes.max(initial=1), 1), 1, FRAMES_CHOSEN))
         shown = _in_worst_window(arrays.added_at(frame, wrong, len(first)), sequence, first_frame, n_shown)
         chosen = _chosen(chosen, arrays.added_at(sequence, sizes * shown), np.random.default_rng(0))
-    is_chosen = np.isin(sequence, chosen)
-    is_kept = (shown & is_chosen)[frame]
+        around = frames.around(np.asarray(broken, np.int64))[1]
+        shown &= np.isin(sequence, chosen)
+        shown[around] = True
+        chosen = worst[np.isin(worst, sequence[shown])]
+    is_kept = shown[frame]
     names = keys["sequence"].take(first[first_frame[chosen]]).tolist()
     rows = matches if is_kept.all() else matches.take(np.flatnonzero(is_kept)).reset_index(drop=True)
-    return ChosenFrames(names, rows, len(first_frame), int(np.count_nonzero(is_chosen & ~shown)))
+    return ChosenFrames(names, rows, len(first_frame), int(np.count_nonzero(np.isin(sequence, chosen) & ~shown)))
 
 
 def _in_worst_window(errors: np.ndarray, sequence: np.ndarray, first: np.ndarray, n_shown: int) -> np.ndarray:
@@ -219,7 +293,9 @@ def _encoded(suitable: dict[int, tuple[Path, Size]]) -> tuple[dict[int, dict[str
 def frames(evaluation: Evaluation) -> Section:
     """Makes the section."""
     rule = evaluation.rule
-    chosen = choose_frames(_with_gaps(evaluation).assign(**bins_of(evaluation)))
+    breaks = evaluation.breaks
+    broken = [] if breaks is None else listed_breaks(breaks, evaluation.matches)["row"].tolist()
+    chosen = choose_frames(_with_breaks(evaluation).assign(**bins_of(evaluation)), broken)
     edges = of_places.bin_edges(evaluation.matches, evaluation.names, rule)
     view = view_of(_shown(chosen, evaluation), wording.measure_title(rule), rule.image_tau, chosen.sequences, edges)
     behind = Pictures({}, 0) if evaluation.images is None else chosen_pictures(evaluation.images, chosen)
@@ -247,14 +323,20 @@ def looks_of(rows: pd.DataFrame, name: str) -> list[Look]:
     return looks
 
 
-def _with_gaps(evaluation: Evaluation) -> pd.DataFrame:
-    """The match tables of all submissions; of tracks, the `event` of a miss between two matches is a gap."""
+def _with_breaks(evaluation: Evaluation) -> pd.DataFrame:
+    """The match tables of all submissions; of tracks with causes of breaks, and misses between two matches are gaps."""
     matches = evaluation.matches
     if "event" not in matches:
         return matches
     in_gaps = [track_rows(matches_of_name(evaluation, name)).in_gaps for name in evaluation.names]
     events = matches["event"].cat.add_categories(["gap"])
-    return matches.assign(event=events.mask(np.concatenate(in_gaps), "gap"))
+    marked = matches.assign(event=events.mask(np.concatenate(in_gaps), "gap"))
+    if evaluation.breaks is None or not len(evaluation.breaks):
+        return marked
+    causes = pd.Categorical(evaluation.breaks["cause"])
+    of_rows = np.full(len(matches), -1)
+    of_rows[evaluation.breaks["row"]] = causes.codes
+    return marked.assign(cause=pd.Categorical.from_codes(of_rows, dtype=causes.dtype))
 
 
 def _shown(chosen: ChosenFrames, evaluation: Evaluation) -> pd.DataFrame:
@@ -274,7 +356,8 @@ def _notes(chosen: ChosenFrames, view: View, behind: Pictures, has_images: bool)
         which = "as many as there is room for, the worst of each submission in turn and a sample of the others"
         notes = [f"{n_shown:,} of {chosen.n_sequences:,} sequences are here: {which}."]
     if chosen.n_cut:
-        notes.append(f"Of long sequences only the frames with most errors are here: {chosen.n_cut:,} are left out.")
+        which = f"{OF_ERRORS}, and those around breaks," if view.about["identities"] else OF_ERRORS
+        notes.append(f"Of long sequences only {which} are here: {chosen.n_cut:,} are left out.")
     if view.left_out:
         notes.append(f"Columns that are not shown here: {', '.join(view.left_out)}.")
     if view.n_boxed:

@@ -6,24 +6,18 @@ p-value of at most 0.05. What is not shown, it says so; what has no number, why.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from ....analysis.certainty import compare
 from ....tables import messages
 from ...drawing import wording
-from ..evaluation import COMBINED, CONFIDENCE, RESAMPLES, Evaluation, Ranked, intervals_of, matches_of_name, rows_of
+from ..evaluation import COMBINED, CONFIDENCE, Evaluation, rows_of
 
 # Up to this adjusted p-value a difference is called one, as in the leaderboard.
 LEVEL = 1 - CONFIDENCE
-
-# The two sides of the metric that ranks, with what it means to have more of each.
-OF_MATCHES = {"recall": "finds {} more of the {noun}", "precision": "is right {} more often"}
-OF_TRACKS = {"DetA": "finds objects better by {} of DetA", "AssA": "keeps identities better by {} of AssA"}
 
 # What recall and precision are of where average precision ranks.
 OF_ALL_SCORES = "Recall and precision are of all detections, whatever their scores."
@@ -51,28 +45,16 @@ class Evidence(NamedTuple):
     """
 
     ranks: str
-    sides: dict[str, str]
+    sides: Mapping[str, str]
     intervals: pd.DataFrame
     pairs: pd.DataFrame | None
 
 
 def evidence_of(evaluation: Evaluation) -> Evidence:
     """What the comparison says of the metric that ranks, and of its two sides."""
-    sides = OF_TRACKS if evaluation.tracks else OF_MATCHES
-    asked: Mapping[str, Ranked] = evaluation.tracked
-    asked = asked or {name: matches_of_name(evaluation, name) for name in evaluation.names}
-    known = rows_of(evaluation.intervals, COMBINED)
-    if not {*sides} <= {*known["metric"]}:
-        of_sides = [intervals_of(x, None, [*sides]).assign(submission=name) for name, x in asked.items()]
-        known = pd.concat([known, *of_sides], ignore_index=True)
-    pairs = None
-    if evaluation.compared is not None:
-        pairs = rows_of(evaluation.compared.pairs, COMBINED)
-        if len(evaluation.names) == 2 and not {*sides} <= {*pairs["metric"]}:
-            with warnings.catch_warnings(action="ignore"):  # those of few sequences, as the comparison has them
-                compared = compare(asked, [*sides], resamples=RESAMPLES, confidence=CONFIDENCE)
-            pairs = pd.concat([pairs, rows_of(compared.pairs, COMBINED)], ignore_index=True)
-    return Evidence(evaluation.headline[0], sides, known, pairs)
+    sides = wording.SIDES_OF_TRACKS if evaluation.tracks else wording.SIDES_OF_MATCHES
+    pairs = None if evaluation.compared is None else rows_of(evaluation.compared.pairs, COMBINED)
+    return Evidence(evaluation.headline[0], sides, rows_of(evaluation.intervals, COMBINED), pairs)
 
 
 class Difference(NamedTuple):

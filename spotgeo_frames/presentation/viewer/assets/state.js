@@ -125,7 +125,7 @@ function jointAt(rows, side, i) {
  * @param {Followed} followed
  * @returns {Selected | null}
  */
-function selectedAgain(rows, { side, submission, name, joint }) {
+export function selectedAgain(rows, { side, submission, name, joint }) {
   for (let i = 0; i < rows[side].n; i++) {
     if (objectAt(rows[side], i) === name && jointAt(rows, side, i) === joint) return { side, submission, row: rows[side].first + i };
   }

@@ -3,6 +3,7 @@
 import { thumbnail } from "../../../viewer/assets/draw.js";
 import { make, makeButton } from "../../../viewer/assets/elements.js";
 import { sourceOf } from "../../../viewer/assets/source.js";
+import { selectedAgain } from "../../../viewer/assets/state.js";
 import { counted, tallyText } from "../../../viewer/assets/texts.js";
 import { createViewer } from "../../../viewer/assets/viewer.js";
 import { conditionText, framesOfPassing, completeConditions, passingOf, possibleConditions } from "./filters.js";
@@ -60,7 +61,7 @@ export async function makeFramesSection(section, view, pictures) {
   });
   makeLink(linkPlace, () => address());
   addEventListener("hashchange", () => { restore(shownOf(source, location.hash)); });
-  await restore(shownOf(source, location.hash) ?? { viewer: { frame: firstWithErrors(source, viewer.state().submissions) }, filter: [], gallery });
+  await restore(shownOf(source, location.hash) ?? { viewer: { frame: firstWithErrors(source, viewer.state().submissions) }, object: null, filter: [], gallery });
   isReady = true;
   return {
     canShow: (conditions) => completeConditions(view, ofRows(conditions)) !== null && submissionsIn(conditions).length > 0,
@@ -94,8 +95,14 @@ export async function makeFramesSection(section, view, pictures) {
     const { camera, selected, ...others } = shown.viewer;
     await viewer.go(others);
     await filterBy(possibleConditions(view, shown.filter), viewer.state().submissions);
-    await viewer.go({ camera, selected });
+    await viewer.go({ camera, selected: shown.object ? await truthNamed(shown.object) : selected });
     if (location.hash.startsWith("#view")) reveal(section);
+  }
+
+  /** @param {{truth: string, joint: string | null}} object */
+  async function truthNamed({ truth, joint }) {
+    const { frame, submissions: [submission] } = viewer.state();
+    return selectedAgain(await source.rows(frame, submission), { side: "truth", submission, name: truth, joint });
   }
 
   /** @param {State} state */

@@ -7,6 +7,7 @@
  *
  * @typedef {object} Shown all that an address names
  * @property {Partial<State>} viewer
+ * @property {{truth: string, joint: string | null} | null} object the truth to select, by its names
  * @property {unknown} filter conditions, not checked yet
  * @property {Partial<Gallery>} gallery
  */
@@ -64,6 +65,7 @@ export function shownOf(source, hash) {
       camera: words.has("zoom") ? { x, y, scale } : null,
       selected: row === undefined ? null : { side: /** @type {"truth" | "predicted"} */ (side), submission: Number(submission), row: Number(row) },
     },
+    object: words.has("truth") ? { truth: words.get("truth") ?? "", joint: words.get("joint") } : null,
     filter: readJson(words.get("filter")),
     gallery: { order: /** @type {Gallery["order"]} */ (order), seed: Number(seed), shown: Number(shown) },
   };

@@ -36,6 +36,7 @@ const READERS = new Map([
   ["similarity", (_, { pairs }, rows) => gathered(pairs.columns.get("measure"), rows.truth)],
   ["kind", (_, { pairs, predicted }, rows) => either(pairs, predicted, "kind", rows)],
   ["event", (_, { pairs, predicted }, rows) => either(pairs, predicted, "event", rows)],
+  ["cause", (_, { pairs, predicted }, rows) => either(pairs, predicted, "cause", rows)],
   ["category", ({ truth }, { predicted }, rows) => either(truth, predicted, "category", rows)],
   ["joint", ({ truth }, { predicted }, rows) => either(truth, predicted, "joint", rows)],
   ["truth_centre_x", ({ truth }, _, rows) => taken(centres(truth, "x", "w"), rows.truth)],
@@ -112,7 +113,7 @@ export function columnNames(view) {
     submissions.some(({ pairs }) => pairs.columns.has(name));
   return [
     "outcome",
-    ...["kind", "category", "joint", "event"].filter(has),
+    ...["kind", "category", "joint", "event", "cause"].filter(has),
     ...(submissions.length > 1 ? ["change"] : []),
     measure,
     ...prefixed("predicted_", predicted.keys()),
@@ -136,7 +137,7 @@ export function columnNames(view) {
  * @param {Iterable<string>} names
  */
 function prefixed(prefix, names) {
-  return [...names].filter((name) => !["joint", "kind", "event", "ignored"].includes(name))
+  return [...names].filter((name) => !["joint", "kind", "event", "cause", "ignored"].includes(name))
     .map((name) => (name.startsWith(prefix) ? name : prefix + name));
 }
 

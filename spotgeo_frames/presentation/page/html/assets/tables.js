@@ -11,6 +11,7 @@ import { make, makeButton } from "../../../viewer/assets/elements.js";
  * @property {string[][]} rows
  * @property {{[column: string]: number[]}} positions
  * @property {{[column: string]: string}} filters
+ * @property {{[column: string]: string[]}} links the addresses of views, a row each
  */
 
 const MORE = 100;
@@ -30,7 +31,7 @@ export function setUpTable(table, data, { dash, rows_shown: shownAtFirst }, fram
   const state = { order: rows.map((_, position) => position), shown: shownAtFirst };
 
   function draw() {
-    const lines = state.order.slice(0, state.shown).map((position) => rowElement(rows[position], data, dash, frames));
+    const lines = state.order.slice(0, state.shown).map((position) => rowElement(position, data, dash, frames));
     table.tBodies[0].replaceChildren(...lines);
     if (!more?.firstElementChild) return;
     const n = Math.min(state.shown, rows.length);
@@ -103,18 +104,23 @@ export function conditionsOfRow(row, filters, dash) {
 }
 
 /**
- * @param {string[]} row
+ * @param {number} position
  * @param {TableData} data
  * @param {string} dash
  * @param {FramesSection | null} frames
  */
-function rowElement(row, { kinds, filters }, dash, frames) {
+function rowElement(position, { rows, kinds, filters, links }, dash, frames) {
+  const row = rows[position];
   const conditions = conditionsOfRow(row, filters, dash);
   const canShow = conditions.length > 0 && frames?.canShow(conditions);
   const line = make("tr");
   line.append(...row.map((text, column) => {
     const cell = make(column ? "td" : "th", kinds[column]);
     if (!column) cell.setAttribute("scope", "row");
+    if (column in links && frames) {
+      cell.append(makeLink(text, links[column][position]));
+      return cell;
+    }
     if (!(column in filters) || !canShow) {
       cell.textContent = text;
       if (column in filters) cell.title = "This page cannot show these frames";
@@ -126,4 +132,16 @@ function rowElement(row, { kinds, filters }, dash, frames) {
     return cell;
   }));
   return line;
+}
+
+/**
+ * @param {string} text
+ * @param {string} address
+ */
+function makeLink(text, address) {
+  const link = document.createElement("a");
+  link.textContent = text;
+  link.href = address;
+  link.title = "Show the frames around";
+  return link;
 }
