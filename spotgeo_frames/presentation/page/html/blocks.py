@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 import pandas as pd
 
 from ...drawing import display, wording
+from .matrices import Curve, Matrix
 
 if TYPE_CHECKING:
     from ...drawing.charts import Drawing
@@ -86,6 +87,8 @@ class Table(NamedTuple):
     filters
         By the position of a column, the column of the match table whose values its cells are. A click on such a cell
         shows the frames that have all of these values of its row.
+    curves, curve_of_row
+        Curves that rows unfold, and the position of each row's curve, or -1; empty where no row has one.
     """
 
     name: str
@@ -98,6 +101,8 @@ class Table(NamedTuple):
     n_left_out: int = 0
     note: str = ""
     filters: Mapping[int, str] = {}
+    curves: Sequence[Curve] = ()
+    curve_of_row: Sequence[int] = ()
 
 
 class Figure(NamedTuple):
@@ -153,7 +158,7 @@ class Viewer(NamedTuple):
     looks: Sequence[Look] = ()
 
 
-Block = Text | Items | Definitions | Numbers | Table | Figure | Figures | Viewer
+Block = Text | Items | Definitions | Numbers | Table | Matrix | Figure | Figures | Viewer
 
 
 class Kept(NamedTuple):

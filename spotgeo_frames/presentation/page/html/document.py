@@ -47,6 +47,7 @@ MODULES = [
         "gallery",
         "links",
         "frames_section",
+        "class_curves",
         "tables",
         "charts",
         "page",
@@ -107,7 +108,7 @@ def page(heading: str, first: Any, sections: Sequence[Section], made_with: Seque
         sections=sections,
         rows_shown=ROWS_SHOWN,
         made_with=made_with,
-        style=_asset("page.css") + scripts.viewer_style(),
+        style=_asset("page.css") + _asset("classes.css") + scripts.viewer_style(),
         data=embedded_json(_embedded(sections, viewer)),
         content=viewer.content,
         vega=vega,
@@ -161,7 +162,9 @@ def _embedded(sections: Sequence[Section], viewer: Viewer) -> dict[str, Any]:
 
 def _embedded_table(table: Table) -> dict[str, Any]:
     """What the page's script needs of a table."""
-    return {"kinds": table.kinds, "rows": table.rows, "positions": table.positions, "filters": table.filters}
+    known = {"kinds": table.kinds, "rows": table.rows, "positions": table.positions, "filters": table.filters}
+    curves = [of._asdict() | {"lines": [line._asdict() for line in of.lines]} for of in table.curves]
+    return known | ({"curves": curves, "curve_of_row": table.curve_of_row} if curves else {})
 
 
 def _all_blocks(sections: Sequence[Section]) -> Iterator[Block]:

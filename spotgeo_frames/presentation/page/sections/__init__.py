@@ -9,13 +9,14 @@ from ..evaluation import Evaluation
 from ..html.blocks import Section
 from .breakdown import errors, identities, slices
 from .by_condition import by_condition
+from .class_numbers import classes
 from .curves import hota, places, precision, thresholds
 from .headline import changed, comparison, numbers, suspicions
 from .shown_frames import frames
 
 SECTIONS = [
     *(suspicions, numbers, comparison, changed, precision, hota, by_condition),
-    *(errors, identities, places, thresholds, slices, frames),
+    *(classes, errors, identities, places, thresholds, slices, frames),
 ]
 
 

@@ -30,7 +30,6 @@ NO_COSTS = (
     "What each kind of error costs in AP is left out, because it takes long for so many objects; error_costs() "
     "computes it from what average_precision() returned."
 )
-NUMBERS = ["AP", "AP50", "AP75", "APs", "APm", "APl", "AR100", "AR", "n_truth", "n_predicted"]
 COSTS = ["kind", "n_misses", "n_false_alarms", "AP", "AP_gain", "AP50_gain"]
 ABOUT_HOTA = (
     "Alpha is the least similarity of a pair, and HOTA is the mean over 19 values of alpha. DetA says how well objects "
@@ -67,10 +66,6 @@ def precision(evaluation: Evaluation) -> Section | None:
     if drawing := of_tables.precision_curve(curve, evaluation.names):
         note = "the mean over categories, from a similarity of 0.50 and of 0.75 on"
         blocks.append(Figure("precision_curve", "Precision over recall,", drawing, note))
-    if by_category["category"].notna().any():
-        shown = having(by_category, [*evaluation.whose, "category", *NUMBERS])
-        caption = "Average precision by category"
-        blocks.append(table_of("precision-categories", caption, shown, ["submission", "category"]))
     if len(evaluation.matches) > MOST_COSTED:
         blocks.append(Text(NO_COSTS, "note"))
     else:

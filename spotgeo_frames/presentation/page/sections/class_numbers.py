@@ -1,0 +1,116 @@
+"""The section of classes: the numbers of each with its curve, which is taken for which, and suspect labels."""
+
+import numpy as np
+import pandas as pd
+
+from ....support import label
+from ...drawing import display, drawn_tables
+from ..evaluation import Evaluation, matches_of_name, summary_by
+from ..folder import kept
+from ..html.blocks import Block, Section, Text, having, table_of
+from ..html.marks import MOST_SERIES
+from ..html.matrices import Curve, CurveLine
+from .class_matrices import matrices
+from .suspects import suspects
+
+# The numbers of a class: those of average precision, then those of the match tables.
+AVERAGES = ["AP", "AP50", "AP75", "AR100", "AR", "APs", "APm", "APl"]
+COUNTS = ["n_truth", "tp", "fn", "fp", "precision", "recall", "f1"]
+
+ABOUT_CLASSES = (
+    "AP and AR are COCO's; the other numbers follow from the match tables, in which only a prediction of its own class "
+    "finds a truth. A button beside a class unfolds its precision over recall."
+)
+# The most curves of classes that a page has room for.
+MOST_CURVES = 1_200
+
+
+def classes(evaluation: Evaluation) -> Section | None:
+    """Makes the section; None where objects have no classes."""
+    if "category" not in evaluation.matches or not evaluation.matches["category"].notna().any():
+        return None
+    table = _by_class(evaluation)
+    tables = {"classes": table}
+    blocks: list[Block] = [Text(ABOUT_CLASSES, "note")] if evaluation.precisions else []
+    curves = _curves(evaluation)
+    tables |= {"class_curves": curves} if len(curves) else {}
+    blocks += [*_class_table(evaluation, table, curves), *matrices(evaluation)]
+    if evaluation.confused is not None:
+        tables["confusion"] = drawn_tables.together(evaluation.confused.counts)
+    found, of_suspects = suspects(evaluation)
+    return Section("classes", "Classes", "Classes", [*blocks, *found], kept(tables | of_suspects))
+
+
+def _by_class(evaluation: Evaluation) -> pd.DataFrame:
+    """The numbers of each class of each submission."""
+    own = evaluation.own_metrics
+    parts = {}
+    for name in evaluation.names:
+        of_matches = summary_by(matches_of_name(evaluation, name), "category", evaluation.rule, own)
+        known = [column for column in ("category", *COUNTS, *own) if column in of_matches]
+        table = of_matches[known]
+        if name in evaluation.precisions:
+            of_precision = having(evaluation.precisions[name].categories, ["category", *AVERAGES])
+            table = of_precision.merge(table, "outer", "category")
+        parts[name] = table
+    return drawn_tables.together(parts)
+
+
+def _class_table(evaluation: Evaluation, table: pd.DataFrame, curves: pd.DataFrame) -> list[Block]:
+    """The table of classes, each with its curve as far as the page has room."""
+    own = evaluation.own_metrics
+    shown = having(table, [*evaluation.whose, "category", *AVERAGES[:3], *COUNTS, *AVERAGES[3:], *own])
+    made = table_of("classes", "Numbers by class", shown, ["submission", "category"])
+    drawn = _drawn_curves(evaluation, table, curves)
+    place = {name: position for position, name in enumerate(drawn)}
+    of_row = [place.get(name, -1) for name in table["category"].map(label)]
+    n_left_out = len({*curves["category"].map(label)}) - len(drawn) if len(curves) else 0
+    lack = "class has no curve here, that" if n_left_out == 1 else "classes have no curve here, those"
+    texts = [Text(f"{n_left_out:,} {lack} with the fewest truths.", "note")] if n_left_out else []
+    return [made._replace(curves=[*drawn.values()], curve_of_row=of_row), *texts]
+
+
+def _curves(evaluation: Evaluation) -> pd.DataFrame:
+    """Precision over recall of each class at the thresholds that are drawn."""
+    parts = {}
+    for name, of in evaluation.precisions.items():
+        curve = of.curve
+        is_drawn = (curve["area"] == "all") & curve["threshold"].isin(drawn_tables.THRESHOLDS)
+        kept_rows = curve[is_drawn & curve["precision"].notna() & curve["category"].notna()]
+        parts[name] = kept_rows[["category", "threshold", "recall", "precision"]]
+    return drawn_tables.together(parts) if parts else pd.DataFrame({"category": []})
+
+
+def _drawn_curves(evaluation: Evaluation, table: pd.DataFrame, curves: pd.DataFrame) -> dict[str, Curve]:
+    """The curves of classes by their names as text, those with the most truths first, as far as the page has room."""
+    if not len(curves):
+        return {}
+    names = evaluation.names[:MOST_SERIES]
+    texts = display.texts(having(table, ["category", "AP50", "AP75"]))
+    told = {
+        (submission, label(category)): f"{submission}: AP50 {row['AP50']}, AP75 {row['AP75']}"
+        for submission, category, row in zip(
+            table["submission"], table["category"], texts.to_dict("records"), strict=True
+        )
+        if {"AP50", "AP75"} <= {*row}
+    }
+    n_truth = table.groupby(table["category"].map(label), sort=False)["n_truth"].max()
+    order = n_truth.sort_values(ascending=False, kind="stable").index[: MOST_CURVES // len(names)]
+    lines: dict[str, list[CurveLine]] = {}
+    named = curves.assign(category=curves["category"].map(label))
+    for (submission, category, threshold), of in named.groupby(
+        ["submission", "category", "threshold"], sort=False, observed=True
+    )["precision"]:
+        if submission in names:
+            points = np.rint(1000 * of.to_numpy()).astype(int).tolist()
+            line = CurveLine(names.index(submission), threshold != drawn_tables.THRESHOLDS[0], points)
+            lines.setdefault(str(category), []).append(line)
+    return {
+        category: Curve(
+            f"Precision over recall of {category}",
+            [(series, told.get((name, category), name)) for series, name in enumerate(names)],
+            lines[category],
+        )
+        for category in order
+        if category in lines
+    }
