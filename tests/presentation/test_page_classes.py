@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import spotgeo_frames as sf
-from helpers.report_inputs import HOSTILE, PETS, Page, many, pets
+from helpers.report_inputs import HOSTILE, PETS, Page, many, many_poses, pets
 from spotgeo_frames.presentation.drawing.display import number_text, texts
 from spotgeo_frames.presentation.page.sections import class_matrices, class_numbers
 
@@ -59,13 +59,32 @@ def test_the_matrix_counts_what_confusion_counts(made: dict[str, Any]) -> None:
     assert len(cells) == (kept["count"] > 0).sum()
 
 
-def test_cells_lead_to_as_many_rows_as_they_count(made: dict[str, Any]) -> None:
-    """The match tables of the folder have the columns that a cell filters by, as the viewer has."""
-    matches = pd.read_parquet(made["tables"] / "matches.parquet").astype("str")
-    for cell in cells_of(made["page"]):
+def check_cells(page: Page, tables: Path) -> None:
+    """Asserts that cells count the rows that they lead to, by the match tables of the folder, as the viewer has them."""
+    matches = pd.read_parquet(tables / "matches.parquet").astype("str")
+    assert cells_of(page)
+    for cell in cells_of(page):
         asked = {name: value for name, value in cell.items() if name != "name"}
         rows = np.all([matches[name] == value for name, value in asked.items()], axis=0)
         assert cell["name"].startswith(f"{rows.sum()}, "), cell
+
+
+def test_cells_lead_to_as_many_rows_as_they_count(made: dict[str, Any]) -> None:
+    check_cells(made["page"], made["tables"])
+
+
+def test_cells_count_alike_where_truths_are_ignored_and_detections_have_no_names(tmp_path: Path) -> None:
+    truth, sides = pets(PETS)
+    truth = truth.assign(ignore=truth["object"] == 0, crowd=truth["object"] == 1)
+    sf.report(truth, sides["eager"].drop(columns="object"), tmp_path / "report.html", tables=tmp_path / "tables")
+    check_cells(Page(tmp_path / "report.html"), tmp_path / "tables")
+
+
+def test_cells_count_alike_for_whole_poses(tmp_path: Path) -> None:
+    truth, predictions = many_poses(6)
+    sides = [side.assign(category=np.array(PETS)[side["object"] % 3]) for side in (truth.objects, predictions)]
+    sf.report(sides[0], sides[1], tmp_path / "report.html", similarity="oks", tables=tmp_path / "tables")
+    check_cells(Page(tmp_path / "report.html"), tmp_path / "tables")
 
 
 def test_the_most_frequent_confusion_is_named(made: dict[str, Any]) -> None:

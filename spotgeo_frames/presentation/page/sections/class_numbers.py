@@ -1,5 +1,7 @@
 """The section of classes: the numbers of each with its curve, which is taken for which, and suspect labels."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
@@ -51,7 +53,8 @@ def _by_class(evaluation: Evaluation) -> pd.DataFrame:
         table = of_matches[known]
         if name in evaluation.precisions:
             of_precision = having(evaluation.precisions[name].categories, ["category", *AVERAGES])
-            table = of_precision.merge(table, "outer", "category")
+            counts = dict.fromkeys(("n_truth", "tp", "fn", "fp"), "Int64")  # a class may have no row
+            table = of_precision.merge(table.astype(counts), "outer", "category")
         parts[name] = table
     return drawn_tables.together(parts)
 
@@ -85,32 +88,39 @@ def _drawn_curves(evaluation: Evaluation, table: pd.DataFrame, curves: pd.DataFr
     """The curves of classes by their names as text, those with the most truths first, as far as the page has room."""
     if not len(curves):
         return {}
-    names = evaluation.names[:MOST_SERIES]
-    texts = display.texts(having(table, ["category", "AP50", "AP75"]))
-    told = {
-        (submission, label(category)): f"{submission}: AP50 {row['AP50']}, AP75 {row['AP75']}"
-        for submission, category, row in zip(
-            table["submission"], table["category"], texts.to_dict("records"), strict=True
-        )
-        if {"AP50", "AP75"} <= {*row}
-    }
+    names, texts = evaluation.names[:MOST_SERIES], _averages_in_words(table)
     n_truth = table.groupby(table["category"].map(label), sort=False)["n_truth"].max()
     order = n_truth.sort_values(ascending=False, kind="stable").index[: MOST_CURVES // len(names)]
-    lines: dict[str, list[CurveLine]] = {}
-    named = curves.assign(category=curves["category"].map(label))
-    for (submission, category, threshold), of in named.groupby(
-        ["submission", "category", "threshold"], sort=False, observed=True
-    )["precision"]:
-        if submission in names:
-            points = np.rint(1000 * of.to_numpy()).astype(int).tolist()
-            line = CurveLine(names.index(submission), threshold != drawn_tables.THRESHOLDS[0], points)
-            lines.setdefault(str(category), []).append(line)
+    lines = _lines(curves, names)
     return {
         category: Curve(
             f"Precision over recall of {category}",
-            [(series, told.get((name, category), name)) for series, name in enumerate(names)],
+            [(series, texts.get((name, category), name)) for series, name in enumerate(names)],
             lines[category],
         )
         for category in order
         if category in lines
     }
+
+
+def _averages_in_words(table: pd.DataFrame) -> dict[tuple[str, str], str]:
+    """What curves add up to, by the submission and the class."""
+    shown = display.texts(having(table, ["category", "AP50", "AP75"]))
+    rows = zip(table["submission"], table["category"], shown["AP50"], shown["AP75"], strict=True)
+    return {
+        (submission, label(category)): f"{submission}: AP50 {first}, AP75 {second}"
+        for submission, category, first, second in rows
+    }
+
+
+def _lines(curves: pd.DataFrame, names: Sequence[str]) -> dict[str, list[CurveLine]]:
+    """The lines of the curves of these submissions, by the class."""
+    answer: dict[str, list[CurveLine]] = {}
+    named = curves.assign(category=curves["category"].map(label), precision=np.rint(1000 * curves["precision"]))
+    of_lines = named.groupby(["submission", "category", "threshold"], sort=False, observed=True)["precision"]
+    for (submission, category, threshold), of in of_lines:
+        if submission in names:
+            is_dashed = bool(threshold != drawn_tables.THRESHOLDS[0])
+            line = CurveLine(names.index(submission), is_dashed, of.astype("int64").tolist())
+            answer.setdefault(str(category), []).append(line)
+    return answer
