@@ -60,7 +60,7 @@ def test_the_matrix_counts_what_confusion_counts(made: dict[str, Any]) -> None:
 
 
 def check_cells(page: Page, tables: Path) -> None:
-    """Asserts that cells count the rows that they lead to, by the match tables of the folder, as the viewer has them."""
+    """Asserts that cells count the rows that they lead to, as the match tables of the folder have them."""
     matches = pd.read_parquet(tables / "matches.parquet").astype("str")
     assert cells_of(page)
     for cell in cells_of(page):
