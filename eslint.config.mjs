@@ -14,7 +14,7 @@ export default [
     languageOptions: {
       globals: globals(
         "addEventListener", "atob", "clearTimeout", "console", "document", "getComputedStyle", "history", "location", "matchMedia",
-        "navigator", "requestAnimationFrame", "setTimeout", "structuredClone", "window", "Blob", "CSS", "DecompressionStream", "DOMMatrix", "Element", "HTMLCanvasElement", "HTMLElement",
+        "navigator", "requestAnimationFrame", "setTimeout", "structuredClone", "window", "Blob", "CSS", "DecompressionStream", "DOMMatrix", "Element", "HTMLAnchorElement", "HTMLCanvasElement", "HTMLElement",
         "HTMLSelectElement", "HTMLTableElement", "Image", "MutationObserver", "Option", "Path2D", "ResizeObserver", "Response", "URL", "URLSearchParams",
       ),
     },

@@ -18,6 +18,9 @@ import spotgeo_frames as sf
 from helpers.packed import read_view
 from spotgeo_frames.presentation.viewer.view import View
 
+# The classes of `pets`.
+PETS = ["cat", "dog", "horse"]
+
 HOSTILE = "<script>alert(1)</script>"
 QUOTED = '"><img src=x onerror=alert(2)>'
 
@@ -84,6 +87,20 @@ def many_boxes(n_sequences: int) -> tuple[sf.Annotations, pd.DataFrame]:
     truth, predictions = many(n_sequences)
     size = {"w": 40.0, "h": 20.0}
     return truth._replace(objects=truth.objects.assign(**size)), predictions.assign(**size)
+
+
+def pets(names: list[Any], n_sequences: int = 8) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
+    """Boxes of these classes in turn: `eager` takes each fifth for the next class, `shy` finds half."""
+    random = np.random.default_rng(0)
+    at = np.arange(n_sequences * 2 * 6)
+    truth = pd.DataFrame({"sequence": at // 12 + 1, "frame": at // 6 % 2 + 1, "object": at % 6})
+    truth = truth.assign(x=truth["object"] * 100.0, y=50.0, w=40.0, h=30.0)
+    truth["category"] = [names[one % len(names)] for one in at]
+    scored = truth.assign(score=random.uniform(size=len(at)).round(3))
+    taken = [names[(one + (one % 5 == 0)) % len(names)] for one in at]
+    false = scored.iloc[::7].assign(object=99, y=300.0)
+    shy = pd.concat([scored.iloc[::2], scored.iloc[:1].assign(object=99, y=300.0)])
+    return truth, {"eager": pd.concat([scored.assign(category=taken), false]), "shy": shy}
 
 
 def many_poses(n_sequences: int) -> tuple[sf.Annotations, pd.DataFrame]:

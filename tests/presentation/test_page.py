@@ -46,7 +46,7 @@ def test_the_headline_is_that_of_summarize(sample: Path, tmp_path: Path) -> None
     assert not any(cell.endswith("%") for cell in differences["mse, px²"])
     assert {*page.data["charts"]} == {
         *("costs", "differences", "recall_map", "measures", "residuals", "by_threshold", "precision_by_recall"),
-        "slices-1",
+        *("slices-1", "slices-1-differences"),
     }
 
 
@@ -69,7 +69,8 @@ def test_slices_are_drawn_with_the_intervals_of_intervals(sample: Path, tmp_path
     sf.report(truth, submissions, tmp_path / "report.html", by=by)
     page = Page(tmp_path / "report.html")
     charts = {name: chart for name, chart in page.data["charts"].items() if name.startswith("slices-")}
-    assert [*charts] == ["slices-1", "slices-2", "slices-3"]
+    drawn = ["slices-1", "slices-2", "slices-3"]
+    assert [*charts] == [name for slices in drawn for name in (slices, f"{slices}-differences")]
     for name, column, metric in (("slices-2", "frame", "f1"), ("slices-3", {"truth_brightness": 4}, "recall")):
         expected = [sf.intervals(sf.match(truth, submissions[of]), column, [metric]) for of in ("eager", "cautious")]
         rows = charts[name]["datasets"]["slices"]
@@ -264,8 +265,13 @@ def test_the_folder_has_every_table_and_describes_every_column(sample: Path, tmp
     sf.report(truth, submissions, tmp_path / "report.html", by={"truth_brightness": 3}, tables=folder)
     names = {path.stem for path in folder.glob("*.parquet")}
     always = {"matches", "summary", "intervals", "diagnosis", "error_costs", "suspicions", "by_sequence"}
-    of_two = {"leaderboard", "pairs", "changes"}
-    assert names == always | of_two | {"by_frame_n_truth", "by_truth_brightness", "sweep", "sweep_best"}
+    of_two = {"leaderboard", "pairs", "changes", "differences_by_frame_n_truth", "differences_by_truth_brightness"}
+    assert names == always | of_two | {"worst_slices"} | {
+        "by_frame_n_truth",
+        "by_truth_brightness",
+        "sweep",
+        "sweep_best",
+    }
     readme = (folder / "README.md").read_text("utf-8")
     for path in folder.glob("*.parquet"):
         section = readme.partition(f"## {path.stem}.parquet\n")[2].partition("\n## ")[0]

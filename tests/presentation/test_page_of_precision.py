@@ -86,8 +86,8 @@ def test_the_numbers_by_category_and_the_costs_are_those_of_the_functions(made: 
         for name, result in made["results"].items()
         for row in texts(result.categories[["category", "AP", "AP50"]]).to_numpy().tolist()
     ]
-    assert [row[:4] for row in tables["precision-categories"]["rows"]] == expected
-    assert tables["precision-categories"]["filters"] == {"0": "submission", "1": "category"}
+    assert [row[:4] for row in tables["classes"]["rows"]] == expected
+    assert tables["classes"]["filters"] == {"0": "submission", "1": "category"}
     costs = {name: sf.error_costs(result) for name, result in made["results"].items()}
     kept = pd.read_parquet(made["tables"] / "precision_costs.parquet")
     assert kept["dAP"].tolist() == [value for of in costs.values() for value in of["dAP"]]
@@ -146,7 +146,7 @@ def test_whole_poses_have_the_numbers_of_poses(tmp_path: Path) -> None:
     assert page.exact()[: len(POSES)] == result.summary[POSES].iloc[0].tolist()
     few = "(no interval: fewer than 20 sequences, and a single large one may decide the combined number)"
     assert f"AP is {result.summary['AP'].iloc[0]:.2%} {few}." in page.text
-    assert "precision-categories" not in page.data["tables"], "there are no categories"
+    assert "classes" not in page.data["tables"], "there are no categories"
 
 
 WITHOUT: dict[str, dict[str, Any]] = {
@@ -192,7 +192,7 @@ def test_categories_of_hostile_names_are_text(tmp_path: Path) -> None:
     truth = truth._replace(objects=categorised(truth.objects, names))
     sf.report(truth, categorised(predictions, names), tmp_path / "report.html")
     page = Page(tmp_path / "report.html")
-    assert {row[0] for row in page.data["tables"]["precision-categories"]["rows"]} == {*names}
+    assert {row[0] for row in page.data["tables"]["classes"]["rows"]} == {*names}
     assert len([tag for tag, _ in page.elements if tag == "script"]) == 4
 
 

@@ -1,3 +1,4 @@
+from .confusion_table import confused_rows as confused_rows
 from .confusion_table import confusion as confusion
 from .costs import error_costs as error_costs
 from .differences import changes as changes

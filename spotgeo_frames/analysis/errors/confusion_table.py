@@ -12,7 +12,7 @@ makes it square.
 
 from collections.abc import Hashable
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ import pandas as pd
 from ...matching import Pairs, greedy
 from ...scoring import AveragePrecision, Matched, similar_of_any_category
 from ...support import InputError
-from ...tables import table_kinds
+from ...tables import schema, table_kinds
 from .detection_errors import check_by_similarity
 
 COLUMNS = ["truth_category", "predicted_category"]
@@ -76,23 +76,66 @@ def confusion(x: AveragePrecision, threshold: float = 0.5, *, score_threshold: f
     [1, 1, 1]
     """
     matched = _checked(x, threshold, score_threshold)
-    detections, scope = matched.detections, matched.scopes["all"]
-    enough = np.ones(len(detections.row), bool) if score_threshold is None else detections.score >= score_threshold
-    pairs = _pairs(matched, threshold, enough)
-    counting = scope.counts[pairs.truth]
-    is_wrong, is_missed = enough & scope.within, scope.counts.copy()
-    is_wrong[pairs.prediction] = False
-    found = pairs.take(counting)
-    is_missed[found.truth] = False
+    detections, of = matched.detections, _confused(matched, threshold, score_threshold)
 
     # The last row and the last column are background.
     n_categories = len(detections.categories)
     counts = np.zeros((n_categories + 1, n_categories + 1), np.int64)
-    np.add.at(counts, (detections.truth_category[found.truth], detections.category[found.prediction]), 1)
-    counts[:-1, -1] = np.bincount(detections.truth_category[is_missed], minlength=n_categories)
-    counts[-1, :-1] = np.bincount(detections.category[is_wrong], minlength=n_categories)
-    n_explained = int(enough.sum() - counts[:, :-1].sum())
-    return _long(counts, matched, {"threshold": float(threshold), "explained": n_explained})
+    np.add.at(counts, (detections.truth_category[of.found.truth], detections.category[of.found.prediction]), 1)
+    counts[:-1, -1] = np.bincount(detections.truth_category[of.is_missed], minlength=n_categories)
+    counts[-1, :-1] = np.bincount(detections.category[of.is_wrong], minlength=n_categories)
+    return _long(counts, matched, {"threshold": float(threshold), "explained": of.n_explained})
+
+
+def confused_rows(x: AveragePrecision, threshold: float) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Which class the detection of each truth has, and the truth of each detection, as `confusion` counts them.
+
+    The first table has the keys of the truths that count, `sequence`, `frame` and `object`, their `category`, and that
+    of their detection, `other`; the second has those of the detections. `other` is null for background.
+    """
+    matched = _checked(x, threshold, None)
+    detections, of = matched.detections, _confused(matched, threshold, None)
+    truth_other, other = np.full(len(detections.truth_category), -1), np.full(len(detections.category), -1)
+    truth_other[of.found.truth] = detections.category[of.found.prediction]
+    other[of.found.prediction] = detections.truth_category[of.found.truth]
+    truths, rows = (np.flatnonzero(marked) for marked in (truth_other >= 0, other >= 0))
+    truths, rows = np.union1d(truths, np.flatnonzero(of.is_missed)), np.union1d(rows, np.flatnonzero(of.is_wrong))
+    aligned, names = detections.aligned, _names(matched)
+    sides = (
+        (aligned.truth, truths, detections.truth_category[truths], truth_other[truths]),
+        (aligned.predictions, detections.row[rows], detections.category[rows], other[rows]),
+    )
+    first, second = (
+        pd.DataFrame(
+            {name: pd.Series(aligned.frames[name]).array.take(side.frame[at]) for name in schema.FRAME_KEY}
+            | {"object": pd.Series(side.table["object"]).array.take(at)}
+            | {"category": names.take(own), "other": names.take(others, allow_fill=True)}
+        )
+        for side, at, own, others in sides
+    )
+    return first, second
+
+
+class _Confused(NamedTuple):
+    """The pairs that count, the detections (D,) and truths (G,) that count and have none, and how many do not count."""
+
+    found: Pairs
+    is_wrong: np.ndarray
+    is_missed: np.ndarray
+    n_explained: int
+
+
+def _confused(matched: Matched, threshold: float, score_threshold: float | None) -> _Confused:
+    """Who finds whom, whatever their categories."""
+    detections, scope = matched.detections, matched.scopes["all"]
+    enough = np.ones(len(detections.row), bool) if score_threshold is None else detections.score >= score_threshold
+    pairs = _pairs(matched, threshold, enough)
+    is_wrong, is_missed = enough & scope.within, scope.counts.copy()
+    is_wrong[pairs.prediction] = False
+    found = pairs.take(scope.counts[pairs.truth])
+    is_missed[found.truth] = False
+    n_explained = int(enough.sum()) - len(found.prediction) - int(is_wrong.sum())
+    return _Confused(found, is_wrong, is_missed, n_explained)
 
 
 def _checked(x: object, threshold: float, score_threshold: float | None) -> Matched:
@@ -130,11 +173,16 @@ def _pairs(matched: Matched, threshold: float, enough: np.ndarray) -> Pairs:
 
 def _long(counts: np.ndarray, matched: Matched, notes: dict[Hashable, Any]) -> pd.DataFrame:
     """A square table of counts, whose last row and column are background, as one with a row a count, with its notes."""
-    names = pd.Series(matched.detections.categories, copy=False)
-    names = names.astype("Int64") if pd.api.types.is_integer_dtype(names.dtype) else names
+    names = _names(matched)
     positions = np.indices(counts.shape).reshape(2, -1)
     codes = np.where(positions == len(names), -1, positions)
-    columns = {column: names.array.take(of, allow_fill=True) for column, of in zip(COLUMNS, codes, strict=True)}
+    columns = {column: names.take(of, allow_fill=True) for column, of in zip(COLUMNS, codes, strict=True)}
     table = pd.DataFrame(columns | {"count": counts.ravel()})
     table.attrs = matched.notes | notes
     return table
+
+
+def _names(matched: Matched) -> Any:
+    """The names of categories as an array that can hold nulls."""
+    names = pd.Series(matched.detections.categories, copy=False)
+    return (names.astype("Int64") if pd.api.types.is_integer_dtype(names.dtype) else names).array

@@ -40,8 +40,9 @@ def report(
     """Writes a report about one or several submissions as a single HTML page without external files.
 
     Of every kind the page shows suspected mistakes, the headline metrics with 95% intervals, kinds of error and what
-    they cost, where in the image objects are found and how near the predictions are, metrics by slices, and the frames
-    with their truths and predictions. Several submissions are also compared, with what changed between them, and scores
+    they cost, where in the image objects are found and how near the predictions are, metrics by slices with the worst
+    of them in words, classes, where there are any, and which is taken for which, and the frames with their truths and
+    predictions. Several submissions are also compared, with what changed between them, and scores
     add the metrics at each threshold. Which metrics come first depends on the kind:
 
     - points, and joints one by one: F1 and both mean squared errors. F1 ranks submissions.

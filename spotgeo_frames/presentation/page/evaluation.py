@@ -31,6 +31,7 @@ from ...tables import Annotations, By, CheckedBins, match_columns, selections
 from ...tracking import Evaluated, PoseResult, TrackResult, conditions, evaluated, matches_of
 from ..drawing import drawn_tables, wording
 from .breaks import breaks_of
+from .confused import Confused, with_confused
 
 # How often a report swaps and draws sequences, and the confidence of its intervals.
 RESAMPLES, CONFIDENCE = 10_000, 0.95
@@ -65,7 +66,10 @@ class Evaluation(NamedTuple):
     precisions
         The average precision of each submission; empty unless boxes or poses without identities have scores.
     matches
-        The match tables of all submissions, concatenated, with the `kind` of each error.
+        The match tables of all submissions, concatenated, with the `kind` of each error. Where `confused` is there,
+        they tell as which class each truth was detected, and of which class each detection is.
+    confused
+        How often each class is detected as which; None without average precision of classes, or for too many objects.
     cuts
         For each slicing, by its columns, the columns to slice the match table of each submission by.
     by_condition
@@ -94,6 +98,7 @@ class Evaluation(NamedTuple):
     results: Mapping[str, Evaluated]
     precisions: Mapping[str, AveragePrecision]
     matches: pd.DataFrame
+    confused: Confused | None
     cuts: Mapping[tuple[str, ...], Mapping[str, list[pd.Series]]]
     by_condition: Mapping[tuple[str, ...], Mapping[str, TrackResult | PoseResult]]
     no_condition: list[str]
@@ -180,6 +185,7 @@ def evaluate(
             compared = compared._replace(pairs=_with_combined([compared.pairs, of_sides.pairs]))
     names = list(matched) if compared is None else compared.leaderboard["name"].tolist()
     matches = with_places(drawn_tables.together({name: diagnose(matched[name], **rule.callers) for name in names}))
+    matches, confused = with_confused(matches, {name: precisions[name] for name in names if name in precisions}, rule)
     kinds: list[tuple[Mapping[str, Ranked], list[str]]] = [({name: matched[name] for name in names}, of_matches)]
     if of_results:
         kinds.insert(0, ({name: ranked[name] for name in names}, of_results))
@@ -199,6 +205,7 @@ def evaluate(
         results={name: results[name] for name in names},
         precisions={name: precisions[name] for name in names if name in precisions},
         matches=matches,
+        confused=confused,
         cuts=cuts,
         by_condition={columns: {name: of[name] for name in names} for columns, of in by_condition.items()},
         no_condition=no_condition,

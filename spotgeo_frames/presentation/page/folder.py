@@ -105,6 +105,9 @@ TITLE = "# The tables behind a report"
 # What the names of tables of tracks by condition begin with.
 OF_TRACKS = "tracks_"
 
+# What the names of tables of differences by slices begin with.
+DIFFERENCES = "differences_"
+
 # What a row of each table is; {} is what a section adds.
 TABLES = {
     "suspicions": "Common mistakes that a submission seems to have; no rows where nothing is suspicious.",
@@ -116,6 +119,10 @@ TABLES = {
     "changes": "How many truths and false alarms change from the best submission to each other one.",
     "precision_curve": "Precision over recall: the mean over categories, at each threshold of the similarity.",
     "precision_by_category": "The numbers of average precision of each category.",
+    "classes": "The numbers of each class.",
+    "class_curves": "Precision over recall of each class, at the thresholds of the similarity that the page draws.",
+    "confusion": "How often truths of each class are detected as each class, or not at all; null is background.",
+    "label_suspects": "Labels that may be wrong, the most suspect first.",
     "precision_costs": "What each kind of error of TIDE costs in average precision, if this kind alone were corrected.",
     "track_summary": "The metrics of tracks of each sequence{}, and of all together, where `sequence` is null.",
     "joints": "The metrics of poses by joint, of all sequences together, with intervals.",
@@ -125,16 +132,26 @@ TABLES = {
     "identity_counts": "How often tracks of true objects broke.",
     "identity_causes": "How many switches and gaps have which cause.",
     "identity_breaks": "Each switch to another predicted identity, and each gap, of the tracks of true objects.",
+    "worst_slices": "The slices in which recall or precision is lower than in the rest by more than chance explains.",
     "sweep": "The metrics at score thresholds, matched anew at each.",
     "sweep_best": "The best score threshold, and what to expect of it on new sequences, with its interval.",
 }
 OF_CONDITIONS = "The headline metrics of tracks by `{}`, with all other truths as distractors, with intervals."
 OF_SLICES = "The headline metrics by `{}`; null where they are unknown."
+OF_DIFFERENCES = "Differences between submissions (`a` minus `b`) by `{}`, with intervals and p-values."
 
 # The meanings of columns that belong to no metric; {px} is the unit of distances.
 COLUMNS = {
     "submission": "the name of the submission",
     "sequence": "the sequence",
+    "detected_as": "the class of the detection that a truth has where detections choose truths of any class, or "
+    "background",
+    "detection_of": "the class of the truth that a detection has there, or background",
+    "truth_category": "the class of the truth",
+    "predicted_category": "the class that it was detected as",
+    "truth_object": "the name of the truth within its frame",
+    "other_truth_object": "the name of the second truth, where two may be one object",
+    "look_at": "what to look at, in words",
     "frame": "the number of the frame within its sequence",
     "joint": "the joint of a pose",
     "outcome": "`TP` (found), `FN` (missed), `FP` (false alarm), or `empty` for a frame with none of them",
@@ -185,7 +202,8 @@ COLUMNS = {
     "frame_n_truth": "truths in the frame",
     "frame_n_predicted": "predictions in the frame",
     "metric": "the name of the metric, as the columns of `summary`",
-    "estimate": "the value of the metric; in `pairs`, that of `a` minus that of `b`",
+    "estimate": "the value of the metric; in `pairs` and differences, that of `a` minus that of `b`; in "
+    "`worst_slices`, by how much the slice differs from the rest",
     "low": "lower bound of the interval",
     "high": "upper bound of the interval",
     "n_misses": "misses of the kind",
@@ -204,6 +222,13 @@ COLUMNS = {
     "p_adjusted": "p_value adjusted over all pairs and metrics together",
     "aggregate": "`combined` (all sequences together), `macro` (the mean over sequences) or `without` a sequence",
     "n_effective": "so many sequences of equal size would have weights in the metric as even as these",
+    "columns": "the columns that make slices",
+    "slice": "the slice, its values in these columns",
+    "contrast": "`within sequences` (compared with other rows of the same sequence) or `between sequences`",
+    "n_rows": "truths in the slice, or predictions where the metric is precision",
+    "value": "the metric in the slice",
+    "rest": "the metric in all other rows",
+    "selected": "whether the slice was chosen because it stands out; the interval allows for that",
     "degrees_of_freedom": "how many sequences the standard error rests on; of the t distribution",
     "largest_share": "the greatest share that one sequence has of all weights",
 }
@@ -216,8 +241,9 @@ GEOMETRY = {
     "score": "the score",
 }
 
-# The files that a report may write to its folder of tables, as patterns of names.
-WRITTEN = ("README.md", "by_*.parquet", f"{OF_TRACKS}*.parquet", *(f"{name}.parquet" for name in TABLES))
+# The tables and the files that a report may write to its folder, as patterns of names.
+PATTERNS = ["by_*", f"{OF_TRACKS}*", f"{DIFFERENCES}by_*", *TABLES]
+WRITTEN = ("README.md", *(f"{name}.parquet" for name in PATTERNS))
 
 
 def readme_of(tables: Mapping[str, Kept], rule: Rule, notes: Mapping[str, str]) -> str:

@@ -22,7 +22,9 @@ MOST_TEXTS = 5000
 
 # Columns of match tables that the viewer's tables have under their own names. A column of the user's of such a name
 # keeps its prefix.
-OF_ROWS = ("kind", "event", "cause", "ignored")
+OF_PAIRS = ("kind", "event", "cause", "detected_as")
+OF_PREDICTIONS = ("kind", "event", "cause", "ignored", "detection_of")
+OF_ROWS = tuple(dict.fromkeys(OF_PAIRS + OF_PREDICTIONS))
 RESERVED = {"joint", "pair", "measure", *OF_ROWS}
 
 # Columns that no table of the viewer has: it has the counts and the order itself, and nobody reads run lengths.
@@ -223,10 +225,12 @@ def _submission_tables(
     pairs: dict[str, Column] = {"pair": place[mine].astype(np.float64)}
     if measure in columns:
         pairs["measure"] = taken(columns[measure], mine)
-    predictions = _side(columns, predicted.row, schema.SIDE_PREFIXES[1]) | _marks(columns, predicted.row, OF_ROWS)
+    predictions = _side(columns, predicted.row, schema.SIDE_PREFIXES[1]) | _marks(
+        columns, predicted.row, OF_PREDICTIONS
+    )
     return {
         "frames": packed_table({"n_predicted": np.where(has_frame, counts, -1.0)}, content, digits),
         "predicted": packed_table(predictions, content, digits)
         | packed_side(masks, schema.SIDE_PREFIXES[1], predicted, content),
-        "pairs": packed_table(pairs | _marks(columns, mine, ["kind", "event", "cause"]), content, digits),
+        "pairs": packed_table(pairs | _marks(columns, mine, OF_PAIRS), content, digits),
     }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { chosenFrames, possibleGallery } from "../../../spotgeo_frames/presentation/page/html/assets/gallery.js";
-import { addressOf, shownOf } from "../../../spotgeo_frames/presentation/page/html/assets/links.js";
+import { addressOf, conditionsOf, shownOf } from "../../../spotgeo_frames/presentation/page/html/assets/links.js";
 import { conditionsOfMark } from "../../../spotgeo_frames/presentation/page/html/assets/charts.js";
 import { conditionsOfRow, ordered } from "../../../spotgeo_frames/presentation/page/html/assets/tables.js";
 import { readView } from "../../../spotgeo_frames/presentation/viewer/assets/columns.js";
@@ -43,6 +43,13 @@ test("what an address may say of another page is passed over", () => {
   assert.deepEqual([viewer.submissions, "frame" in viewer, filter], [[], false, []]);
   assert.deepEqual(possibleGallery(gallery), { order: "random", seed: 0, shown: 12 });
   assert.equal(shownOf(source, "#view?sequence=constructor&frame=99").viewer.frame, 3, "the first of the sequence");
+});
+
+test("the conditions of an address are those of its filter, and its submissions", () => {
+  const source = opened();
+  const names = STATE.submissions.map((position) => source.about.submissions[position]);
+  assert.deepEqual(conditionsOf(addressOf(source, STATE, FILTER, GALLERY)), [{ column: "submission", is: names }, ...FILTER]);
+  for (const other of ["", "#errors", "#view?filter=[", "#view?filter={}"]) assert.deepEqual(conditionsOf(other), []);
 });
 
 test("the worst frames come first, and a sample is the same for the same seed", () => {

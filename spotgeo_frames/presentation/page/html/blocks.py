@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 import pandas as pd
 
 from ...drawing import display, wording
+from .matrices import Curve, Matrix
 
 if TYPE_CHECKING:
     from ...drawing.charts import Drawing
@@ -101,6 +102,8 @@ class Table(NamedTuple):
         By the position of a column that is about a metric, the name of the metric, and what the column is.
     links
         By the position of a column, for each row the address of the view that its cell leads to.
+    curves, curve_of_row
+        Curves that rows unfold, and the position of each row's curve, or -1; empty where no row has one.
     """
 
     name: str
@@ -115,6 +118,8 @@ class Table(NamedTuple):
     filters: Mapping[int, str] = {}
     meanings: Mapping[int, tuple[str, str]] = {}
     links: Mapping[int, Sequence[str]] = {}
+    curves: Sequence[Curve] = ()
+    curve_of_row: Sequence[int] = ()
 
 
 class Figure(NamedTuple):
@@ -173,7 +178,7 @@ class Viewer(NamedTuple):
     looks: Sequence[Look] = ()
 
 
-Block = Text | Items | Definitions | Metrics | Numbers | Table | Figure | Figures | Viewer
+Block = Text | Items | Definitions | Metrics | Numbers | Table | Matrix | Figure | Figures | Viewer
 
 
 class Kept(NamedTuple):

@@ -47,6 +47,7 @@ MODULES = [
         "gallery",
         "links",
         "frames_section",
+        "class_curves",
         "tables",
         "charts",
         "page",
@@ -109,7 +110,7 @@ def page(heading: str, first: Any, sections: Sequence[Section], made_with: Seque
         rows_shown=ROWS_SHOWN,
         anchors={name: f"metric-{place}" for place, name in enumerate(explained)},
         made_with=made_with,
-        style=_asset("page.css") + scripts.viewer_style(),
+        style=_asset("page.css") + _asset("classes.css") + scripts.viewer_style(),
         data=embedded_json(_embedded(sections, viewer)),
         content=viewer.content,
         vega=vega,
@@ -164,7 +165,9 @@ def _embedded(sections: Sequence[Section], viewer: Viewer) -> dict[str, Any]:
 def _embedded_table(table: Table) -> dict[str, Any]:
     """What the page's script needs of a table."""
     names = ("kinds", "rows", "positions", "filters", "links")
-    return {name: getattr(table, name) for name in names}
+    known = {name: getattr(table, name) for name in names}
+    curves = [of._asdict() | {"lines": [line._asdict() for line in of.lines]} for of in table.curves]
+    return known | ({"curves": curves, "curve_of_row": table.curve_of_row} if curves else {})
 
 
 def _all_blocks(sections: Sequence[Section]) -> Iterator[Block]:

@@ -10,6 +10,7 @@ from ..html.blocks import Section
 from .breakdown import errors, slices
 from .by_condition import by_condition
 from .by_sequence import tracks
+from .class_numbers import classes
 from .curves import hota, places, precision, thresholds
 from .headline import changed, comparison, numbers, suspicions
 from .identities import identities
@@ -18,7 +19,7 @@ from .shown_frames import frames
 
 SECTIONS = [
     *(suspicions, numbers, comparison, changed, precision, tracks, hota, by_condition),
-    *(errors, identities, places, thresholds, slices, frames),
+    *(classes, errors, identities, places, thresholds, slices, frames),
 ]
 
 

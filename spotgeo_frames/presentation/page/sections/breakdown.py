@@ -13,11 +13,12 @@ from ....tables import schema
 from ...drawing import display, drawn_tables, wording
 from ...drawing.charts import of_tables, shown_name
 from ..evaluation import Evaluation, intervals_of, matches_of_name, summary_by
-from ..folder import kept, kept_slices
+from ..folder import DIFFERENCES, OF_DIFFERENCES, kept, kept_slices
 from ..html.blocks import (
     Block,
     Definitions,
     Figure,
+    Figures,
     Section,
     Table,
     Text,
@@ -27,6 +28,8 @@ from ..html.blocks import (
     sorting,
     table_of,
 )
+from .slice_differences import ABOUT_DIFFERENCES, differences_by_slice, titled
+from .slice_words import worst_in_words
 
 ABOUT = (
     "The cost of a kind of error is the gain if this kind alone were corrected: its false alarms removed, its misses "
@@ -158,32 +161,44 @@ def slices(evaluation: Evaluation) -> Section:
         )
         for columns, of_name in evaluation.cuts.items()
     }
-    blocks: list[Block] = [Text(ABOUT_SLICES, "note")]
+    worst, tables = worst_in_words(evaluation)
+    blocks: list[Block] = [*worst, Text(ABOUT_SLICES, "note")]
+    compared = dict[tuple[str, ...], pd.DataFrame]()
     for position, (columns, summary) in enumerate(summaries.items()):
-        drawn = None if columns == ("sequence",) else _slices_drawn(f"slices-{position}", evaluation, columns)
-        blocks += [] if drawn is None else [drawn]
-        blocks.append(slice_table(f"slice-{position}", columns, summary, names))
-    return Section("slices", "Slices", "Slices", blocks, kept_slices(summaries))
+        drawn, differ = _slices_drawn(f"slices-{position}", evaluation, columns)
+        blocks += [*drawn, slice_table(f"slice-{position}", columns, summary, names)]
+        compared |= {} if differ is None else {columns: differ}
+    blocks += [Text(ABOUT_DIFFERENCES, "note")] if compared else []
+    tables |= kept_slices(summaries) | kept_slices(compared, OF_DIFFERENCES, DIFFERENCES)
+    return Section("slices", "Slices", "Slices", blocks, tables)
 
 
-def _slices_drawn(name: str, evaluation: Evaluation, columns: tuple[str, ...]) -> Figure | None:
-    """The chart of a metric by slices, with intervals; None where it would have too many, or no number.
+def _slices_drawn(
+    name: str, evaluation: Evaluation, columns: tuple[str, ...]
+) -> tuple[list[Block], pd.DataFrame | None]:
+    """The chart of a metric by slices with intervals, differences beside it, and the table of these differences.
 
-    False alarms have no values in columns of truths, so there it is recall, and otherwise F1. Tracks by condition have
-    a chart of HOTA of their own.
+    There is nothing where it would have too many slices, or no number. False alarms have no values in columns of
+    truths, so there it is recall; misses have none in those of predictions, so there it is precision; otherwise it is
+    F1. Tracks by condition have a chart of HOTA of their own.
     """
     cuts = evaluation.cuts[columns]
     n_slices = len(pd.concat([pd.concat(of, axis=1) for of in cuts.values()]).dropna().drop_duplicates())
-    if columns in evaluation.by_condition or not 1 < n_slices <= MOST_DRAWN:
-        return None
-    of_truths = any(column.startswith(schema.SIDE_PREFIXES[0]) for column in columns)
-    metric = "recall" if of_truths else "f1"
+    if columns == ("sequence",) or columns in evaluation.by_condition or not 1 < n_slices <= MOST_DRAWN:
+        return [], None
+    of_sides = zip(("recall", "precision"), schema.SIDE_PREFIXES, strict=True)
+    metric = next((of for of, side in of_sides if any(name.startswith(side) for name in columns)), "f1")
     names = [of for of in evaluation.names if of in cuts]
     rows = drawn_tables.together(
         {of: intervals_of(matches_of_name(evaluation, of), cuts[of], [metric]) for of in names}
     )
-    title = f"{'F1' if metric == 'f1' else 'Recall'} by {' and '.join(columns)}"
-    return slices_figure(name, title, rows, names, columns)
+    figure = slices_figure(name, f"{titled(metric)} by {' and '.join(columns)}", rows, names, columns)
+    if figure is None:
+        return [], None
+    table, block, told = differences_by_slice(evaluation, columns, names, n_slices, metric, f"{name}-differences")
+    beside: list[Block] = [Figures([figure, block])] if isinstance(block, Figure) else [figure]
+    beside += [] if block is None or isinstance(block, Figure) else [block]
+    return [*beside, *([Text(told)] if told else [])], table
 
 
 def slices_figure(

@@ -12,7 +12,7 @@ from ...drawing import drawn_tables, wording
 from ...drawing.charts import of_places, of_tables, short_names
 from ..evaluation import Evaluation, has_scores, matches_of_name
 from ..folder import kept
-from ..html.blocks import Block, Figure, Figures, Section, Text, having, table_of
+from ..html.blocks import Block, Figure, Figures, Section, Text, table_of
 
 ABOUT_PRECISION = (
     "As COCO has it: in each category, detections are taken by their score, the highest first, and each takes the most "
@@ -20,7 +20,6 @@ ABOUT_PRECISION = (
     "and all categories. The frames and the other sections show each frame's best assignment instead. "
     "The interval of AP, among the numbers, says how sure the curve is."
 )
-NUMBERS = ["AP", "AP50", "AP75", "APs", "APm", "APl", "AR100", "AR", "n_truth", "n_predicted"]
 ABOUT_HOTA = (
     "Alpha is the least similarity of a pair, and HOTA is the mean over 19 values of alpha. DetA says how well objects "
     "are found, AssA how well they keep their identity. Where a curve falls at a low alpha already, predictions lie "
@@ -38,10 +37,7 @@ THRESHOLDS, TRACK_THRESHOLDS = 60, 20
 
 
 def precision(evaluation: Evaluation) -> Section | None:
-    """Makes the section of average precision: its curve, its numbers by category, and what errors cost in it.
-
-    None without average precision.
-    """
+    """Makes the section of average precision, with its curve; None without average precision."""
     results = evaluation.precisions
     if not results:
         return None
@@ -52,10 +48,6 @@ def precision(evaluation: Evaluation) -> Section | None:
     if drawing := of_tables.precision_curve(curve, evaluation.names):
         note = "the mean over categories, from a similarity of 0.50 and of 0.75 on"
         blocks.append(Figure("precision_curve", "Precision over recall,", drawing, note))
-    if by_category["category"].notna().any():
-        shown = having(by_category, [*evaluation.whose, "category", *NUMBERS])
-        caption = "Average precision by category"
-        blocks.append(table_of("precision-categories", caption, shown, ["submission", "category"]))
     return Section("precision", "Average precision", "Precision", blocks, kept(tables))
 
 

@@ -95,6 +95,19 @@ export function submissionsNamed({ about }, names) {
   return [...new Set(names.map((name) => about.submissions.indexOf(name)))].filter((position) => position >= 0);
 }
 
+/**
+ * The conditions that an address names, also those on submissions; none where they cannot be read.
+ * @param {string} hash
+ * @returns {any[]} not checked yet
+ */
+export function conditionsOf(hash) {
+  const words = new URLSearchParams(hash.startsWith(MARK) ? hash.slice(MARK.length) : "");
+  const filter = readJson(words.get("filter"));
+  const submissions = words.getAll("submission");
+  const named = submissions.length ? [{ column: "submission", is: submissions }] : [];
+  return Array.isArray(filter) ? [...named, ...filter] : named;
+}
+
 /** @param {string | null} text */
 function numbersIn(text) {
   return (text ?? "").split(" ").map((word) => (word ? Number(word) : NaN));

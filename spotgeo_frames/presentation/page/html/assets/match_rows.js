@@ -37,6 +37,8 @@ const READERS = new Map([
   ["kind", (_, { pairs, predicted }, rows) => either(pairs, predicted, "kind", rows)],
   ["event", (_, { pairs, predicted }, rows) => either(pairs, predicted, "event", rows)],
   ["cause", (_, { pairs, predicted }, rows) => either(pairs, predicted, "cause", rows)],
+  ["detected_as", (_, { pairs }, rows) => gathered(pairs.columns.get("detected_as"), rows.truth)],
+  ["detection_of", (_, { predicted }, rows) => gathered(predicted.columns.get("detection_of"), rows.predicted)],
   ["category", ({ truth }, { predicted }, rows) => either(truth, predicted, "category", rows)],
   ["joint", ({ truth }, { predicted }, rows) => either(truth, predicted, "joint", rows)],
   ["truth_centre_x", ({ truth }, _, rows) => taken(centres(truth, "x", "w"), rows.truth)],
@@ -113,7 +115,7 @@ export function columnNames(view) {
     submissions.some(({ pairs }) => pairs.columns.has(name));
   return [
     "outcome",
-    ...["kind", "category", "joint", "event", "cause"].filter(has),
+    ...["kind", "category", "joint", "event", "cause", "detected_as", "detection_of"].filter(has),
     ...(submissions.length > 1 ? ["change"] : []),
     measure,
     ...prefixed("predicted_", predicted.keys()),
@@ -137,7 +139,7 @@ export function columnNames(view) {
  * @param {Iterable<string>} names
  */
 function prefixed(prefix, names) {
-  return [...names].filter((name) => !["joint", "kind", "event", "cause", "ignored"].includes(name))
+  return [...names].filter((name) => !["joint", "kind", "event", "cause", "ignored", "detection_of"].includes(name))
     .map((name) => (name.startsWith(prefix) ? name : prefix + name));
 }
 

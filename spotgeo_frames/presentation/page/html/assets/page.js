@@ -4,6 +4,7 @@ import { inflated, readView } from "../../../viewer/assets/columns.js";
 import { make } from "../../../viewer/assets/elements.js";
 import { drawChart } from "./charts.js";
 import { makeFramesSection } from "./frames_section.js";
+import { conditionsOf } from "./links.js";
 import { setUpTable } from "./tables.js";
 
 /**
@@ -34,6 +35,7 @@ async function setUpPage(data) {
   for (const table of document.querySelectorAll("table[data-table]")) {
     if (table instanceof HTMLTableElement) setUpTable(table, data.tables[table.dataset.table ?? ""], data, frames);
   }
+  checkCells(frames);
   drawLooks(data, frames);
   const pick = (/** @type {Condition[]} */ conditions) => {
     frames?.jump(conditions.map((condition) => withFullNames(data, condition)));
@@ -50,6 +52,20 @@ async function setUpPage(data) {
   }
   setUpPicks(data, views);
   document.documentElement.dataset.drawn = "yes"; // programs that wait for all charts read this
+}
+
+/**
+ * Leaves as plain text the cells of matrices whose rows the page does not have.
+ * @param {FramesSection | null} frames
+ */
+function checkCells(frames) {
+  for (const link of document.querySelectorAll("a[data-cell]")) {
+    if (!(link instanceof HTMLAnchorElement) || frames?.canShow(conditionsOf(link.hash))) continue;
+    const text = make("span");
+    text.append(...link.childNodes);
+    text.title = "This page cannot show these frames";
+    link.replaceWith(text);
+  }
 }
 
 /**

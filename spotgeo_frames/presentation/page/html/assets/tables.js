@@ -1,8 +1,10 @@
 // Tables: a click on a heading sorts, long tables show more, and cells show the frames that they are about.
 
 import { make, makeButton } from "../../../viewer/assets/elements.js";
+import { addCurve } from "./class_curves.js";
 
 /**
+ * @import { Curve } from "./class_curves.js"
  * @import { FramesSection } from "./frames_section.js"
  * @import { Condition } from "./filters.js"
  *
@@ -12,6 +14,8 @@ import { make, makeButton } from "../../../viewer/assets/elements.js";
  * @property {{[column: string]: number[]}} positions
  * @property {{[column: string]: string}} filters
  * @property {{[column: string]: string[]}} links the addresses of views, a row each
+ * @property {Curve[]} [curves] that rows unfold
+ * @property {number[]} [curve_of_row] the position of each row's curve, or -1
  */
 
 const MORE = 100;
@@ -31,7 +35,12 @@ export function setUpTable(table, data, { dash, rows_shown: shownAtFirst }, fram
   const state = { order: rows.map((_, position) => position), shown: shownAtFirst };
 
   function draw() {
-    const lines = state.order.slice(0, state.shown).map((position) => rowElement(position, data, dash, frames));
+    const lines = state.order.slice(0, state.shown).map((position) => {
+      const line = rowElement(position, data, dash, frames);
+      const curve = data.curves?.[data.curve_of_row?.[position] ?? -1];
+      if (curve) addCurve(line, curve);
+      return line;
+    });
     table.tBodies[0].replaceChildren(...lines);
     if (!more?.firstElementChild) return;
     const n = Math.min(state.shown, rows.length);

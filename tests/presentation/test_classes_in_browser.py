@@ -1,0 +1,73 @@
+"""Matrices and curves of classes in a real browser: what a click or a key on a cell shows."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
+
+import spotgeo_frames as sf
+from helpers.browser import NARROW, WIDE, axe_findings, page_width, text
+from helpers.report_inputs import PETS, pets
+
+Opened = Callable[..., webdriver.Chrome]
+TOLD = ".filter-status"
+
+
+@pytest.fixture(scope="module")
+def classed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report of two detectors of three classes."""
+    truth, sides = pets(PETS)
+    path = tmp_path_factory.mktemp("classed") / "report.html"
+    sf.report(truth, sides, path)
+    return path
+
+
+def test_every_cell_shows_the_rows_that_it_counts(opened: Opened, classed: Path) -> None:
+    driver = opened(classed)
+    links = driver.find_elements(By.CSS_SELECTOR, "a[data-cell]")
+    assert len(links) > 15
+    for link in links:
+        name = str(link.get_attribute("aria-label"))
+        before = text(driver, TOLD)
+        link.send_keys(Keys.ENTER)
+        WebDriverWait(driver, 20).until(lambda one, before=before: text(one, TOLD) not in ("", before))
+        assert f": {name.split(',')[0]} of " in text(driver, TOLD), name
+        assert driver.execute_script("return document.activeElement.closest('#frames') !== null")
+        driver.execute_script("document.querySelector('#classes').scrollIntoView()")
+
+
+def test_a_cell_whose_frames_are_not_here_is_no_link(opened: Opened, classed: Path, tmp_path: Path) -> None:
+    content = classed.read_text("utf-8").replace("%5B%22cat%22%5D", "%5B%22gone%22%5D")
+    (tmp_path / "report.html").write_text(content, "utf-8")
+    driver = opened(tmp_path / "report.html")
+    left = driver.find_elements(By.CSS_SELECTOR, "a[data-cell]")
+    assert not any("cat" in str(link.get_attribute("aria-label")).split(": ")[1].split() for link in left)
+    plain = driver.find_elements(By.CSS_SELECTOR, ".matrix td > span")
+    assert plain
+    assert all(one.get_attribute("title") == "This page cannot show these frames" for one in plain)
+
+
+def test_a_class_unfolds_its_curve_and_folds_it_again(opened: Opened, classed: Path) -> None:
+    driver = opened(classed)
+    fold = driver.find_element(By.CSS_SELECTOR, "[data-table='classes'] .unfolds")
+    assert fold.get_attribute("aria-expanded") == "false"
+    fold.send_keys(Keys.ENTER)
+    assert fold.get_attribute("aria-expanded") == "true"
+    [picture] = driver.find_elements(By.CSS_SELECTOR, ".unfolded svg")
+    assert str(picture.get_attribute("aria-label")).startswith("Precision over recall of ")
+    assert len(picture.find_elements(By.TAG_NAME, "path")) == 4, "of two submissions at two similarities"
+    fold.send_keys(Keys.ENTER)
+    assert not driver.find_elements(By.CSS_SELECTOR, ".unfolded")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_a_screen_reader_can_read_it(opened: Opened, classed: Path, width: int, scheme: str) -> None:
+    driver = opened(classed, width, scheme)
+    driver.find_element(By.CSS_SELECTOR, "[data-table='classes'] .unfolds").send_keys(Keys.ENTER)
+    assert axe_findings(driver) == []
+    assert page_width(driver) <= width
