@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from ..presentation.page import check_beforehand
+from ..presentation.page import LONGEST_NOTE, Format, check_beforehand
 from ..presentation.page import report as write_report
-from ..support import InputError, writing
+from ..support import InputError, reading, writing
 from .answers import Answer
 from .arguments import How, slices_of
-from .printing import one_line
+from .printing import WrongUsage, one_line
 from .saved import Saved, check_conditions, check_saved, is_of_precision, predictions_of, read_given
 from .submissions import Submission
 
@@ -24,10 +24,18 @@ def report(
     frames: Path | None,
     images: Path | None,
     tables: Path | None,
+    sections: list[str] | None,
+    title: str | None,
+    note: Path | None,
+    format: Format | None,
 ) -> Answer:
     """Writes the page and, if asked, the tables behind it; the answer is where they are."""
     slices = slices_of(by)
-    check_beforehand(out, tables, images)
+    words = {"sections": sections, "title": title, "note": _note(note), "format": format}
+    try:
+        check_beforehand(out, tables, images, **words)
+    except ValueError as error:
+        raise error if isinstance(error, InputError) else WrongUsage(str(error)) from None
     _check_folder_above(out)
     given = read_given(truth, submissions, how, exclude, frames)
     how.warn_of_classes("report")
@@ -47,11 +55,20 @@ def report(
         exclude=given.exclude,
         images=images,
         tables=tables,
+        **words,
     )
     written = f"{out}"
     with suppress(OSError):  # it is written, whether it can be looked at or not
         written += f": {out.stat().st_size / 1e6:.1f} MB"
     return Answer(lambda: one_line(written if tables is None else f"{written}; {tables}: the tables"))
+
+
+def _note(path: Path | None) -> str | None:
+    """The text of a file of Markdown."""
+    if path is None:
+        return None
+    content = reading.read_bytes(path, 1 << 20, f"a note has at most {LONGEST_NOTE:,} characters")
+    return reading.utf8_text(content, str(path), "Markdown")
 
 
 def _check_folder_above(out: Path) -> None:

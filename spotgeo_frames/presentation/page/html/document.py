@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import resources
-from typing import Any
+from typing import Any, NamedTuple
 
 import jinja2
 import msgspec
@@ -22,7 +22,9 @@ import msgspec
 from ....support import DASH
 from ...drawing.charts import page_spec
 from ...viewer import scripts
+from ...drawing.charts import short_names
 from .blocks import Block, Figure, Figures, Section, Table, Viewer, without_direction_marks
+from .marks import Picture
 
 # The program of that process; its argument is the version of Vega-Lite.
 BUNDLE = """
@@ -49,6 +51,7 @@ MODULES = [
         "frames_section",
         "tables",
         "charts",
+        "contents",
         "page",
     )
 ]
@@ -93,27 +96,51 @@ def _script(process: "subprocess.Popen[bytes]") -> str:
     return f"(() => {{{code}}})();"
 
 
-def page(heading: str, first: Any, sections: Sequence[Section], made_with: Sequence[tuple[str, str]], vega: str) -> str:
-    """Renders the HTML of the page.
+class Told(NamedTuple):
+    """What a page tells besides its sections.
 
-    `heading` is its title, `first` the FirstScreen of sections/first_screen.py, `made_with` are the labels and values
-    of the footer, and `vega` is the script that draws charts.
+    Attributes
+    ----------
+    heading, title
+        The title of its window, and the author's title, which may be empty.
+    first
+        The FirstScreen of sections/first_screen.py.
+    note
+        The author's note as harmless HTML, which may be empty.
+    made_with
+        The labels and values of the footer.
     """
+
+    heading: str
+    title: str
+    first: Any
+    note: str
+    made_with: Sequence[tuple[str, str]]
+
+
+def page(told: Told, sections: Sequence[Section], names: Sequence[str], vega_script: Callable[[], str]) -> str:
+    """Renders the HTML of the page; `names` are the submissions, and `vega_script` gives the script for charts."""
+    vega = vega_script() if any(isinstance(block, Figure) for block in _all_blocks(sections)) else ""
     script = scripts.script_of([*scripts.VIEWER, *MODULES])
-    [viewer] = [block for block in _all_blocks(sections) if isinstance(block, Viewer)]
-    return _template().render(
-        heading=heading,
-        first=first,
+    viewer = next((block for block in _all_blocks(sections) if isinstance(block, Viewer)), None)
+    style = "".join(map(_asset, ("colours.css", "page.css", "pictures.css", "contents.css")))
+    return _template("page.html").render(
+        told._asdict(),
         sections=sections,
         rows_shown=ROWS_SHOWN,
-        made_with=made_with,
-        style=_asset("page.css") + scripts.viewer_style(),
-        data=embedded_json(_embedded(sections, viewer)),
-        content=viewer.content,
+        style=style + scripts.viewer_style() + _asset("print.css"),
+        data=embedded_json(_embedded(sections, names, viewer)),
+        content="" if viewer is None else viewer.content,
         vega=vega,
         script=script,
-        policy=_policy([vega, script]),
+        policy=_policy([vega, script] if vega else [script]),
     )
+
+
+def svg(picture: Picture, names: Sequence[tuple[str, str]]) -> str:
+    """A picture of the first screen as a file of its own; `names` are the submissions with their shapes."""
+    style = _asset("colours.css") + _asset("pictures.css")
+    return _template("picture.svg").render(picture=picture, names=names, style=style)
 
 
 def embedded_json(data: Any) -> str:
@@ -124,8 +151,8 @@ def embedded_json(data: Any) -> str:
     return without_direction_marks(msgspec.json.encode(data).decode().replace("<", "\\u003c"))
 
 
-def _template() -> jinja2.Template:
-    """The template of the page, with autoescape."""
+def _template(name: str) -> jinja2.Template:
+    """A template in assets/, with autoescape."""
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(_asset),
         autoescape=True,
@@ -136,7 +163,7 @@ def _template() -> jinja2.Template:
         lstrip_blocks=True,
     )
     environment.filters["form"] = lambda block: type(block).__name__
-    return environment.get_template("page.html")
+    return environment.get_template(name)
 
 
 def _asset(name: str) -> str:
@@ -144,7 +171,7 @@ def _asset(name: str) -> str:
     return (resources.files(__package__) / "assets" / name).read_text("utf-8")
 
 
-def _embedded(sections: Sequence[Section], viewer: Viewer) -> dict[str, Any]:
+def _embedded(sections: Sequence[Section], names: Sequence[str], viewer: Viewer | None) -> dict[str, Any]:
     """The data that the page's script reads."""
     blocks = [*_all_blocks(sections)]
     return {
@@ -152,10 +179,11 @@ def _embedded(sections: Sequence[Section], viewer: Viewer) -> dict[str, Any]:
         "rows_shown": ROWS_SHOWN,
         "tables": {block.name: _embedded_table(block) for block in blocks if isinstance(block, Table)},
         "charts": {block.name: page_spec(block.drawing) for block in blocks if isinstance(block, Figure)},
-        "short_names": viewer.short_names,
-        "view": viewer.about,
-        "pictures": [*viewer.pictures.items()],
-        "looks": [look._asdict() for look in viewer.looks],
+        "names": names,
+        "short_names": short_names(names),
+        "view": None if viewer is None else viewer.about,
+        "pictures": [] if viewer is None else [*viewer.pictures.items()],
+        "looks": [] if viewer is None else [look._asdict() for look in viewer.looks],
     }
 
 

@@ -1,25 +1,75 @@
-"""The sections of the page, in the order of SECTIONS.
+"""The sections of the page, by their names, in their order.
 
 In comes an Evaluation; out comes a Section: the blocks that the page shows from top to bottom, and the tables behind
 them for the folder of Parquet; or None where the data have nothing for it. A new section is a function here and in
-SECTIONS; what a row of its tables is stands in TABLES of folder.py.
+SECTIONS, under its anchor in the page; what a row of its tables is stands in TABLES of folder.py.
 """
 
+from collections.abc import Callable, Sequence
+
+from ....support import InputError
 from ..evaluation import Evaluation
-from ..html.blocks import Section
+from ..folder import kept
+from ..html.blocks import Kept, Section
 from .breakdown import errors, identities, slices
 from .by_condition import by_condition
 from .curves import hota, places, precision, thresholds
 from .headline import changed, comparison, numbers, suspicions
 from .shown_frames import frames
 
-SECTIONS = [
-    *(suspicions, numbers, comparison, changed, precision, hota, by_condition),
-    *(errors, identities, places, thresholds, slices, frames),
-]
+SECTIONS: dict[str, Callable[[Evaluation], Section | None]] = {
+    "suspicions": suspicions,
+    "numbers": numbers,
+    "comparison": comparison,
+    "changes": changed,
+    "precision": precision,
+    "hota": hota,
+    "conditions": by_condition,
+    "errors": errors,
+    "identities": identities,
+    "places": places,
+    "thresholds": thresholds,
+    "slices": slices,
+    "frames": frames,
+}
+
+# The sections without a chart, for which the library that draws charts is not needed.
+WITHOUT_CHARTS = ("suspicions", "numbers", "changes", "identities", "frames")
+
+# Why data have nothing for a section, and what to do.
+NO_TRACKS = "identities do not count; --tracks, or tracks=True, makes them count"
+NO_OTHER = "there is only one submission"
+WITHOUT = {
+    "comparison": NO_OTHER,
+    "changes": NO_OTHER,
+    "precision": "not all submissions are boxes or whole poses that have scores and are matched by similarity",
+    "hota": NO_TRACKS,
+    "conditions": "no column that is sliced by is a condition of tracks or poses",
+    "identities": NO_TRACKS,
+    "thresholds": "no submission has scores that differ",
+}
 
 
-def sections_of(evaluation: Evaluation) -> list[Section]:
-    """The sections that the data have something for."""
-    made = (section(evaluation) for section in SECTIONS)
-    return [section for section in made if section is not None]
+def may_have_charts(names: Sequence[str] | None) -> bool:
+    """Whether one of these sections may have a chart; without names, of all."""
+    return names is None or not {*names} <= {*WITHOUT_CHARTS}
+
+
+def sections_of(evaluation: Evaluation, names: Sequence[str] | None = None) -> list[Section]:
+    """These sections in their order; without names, those of SECTIONS that the data have something for.
+
+    Raises InputError if the data have nothing for a section that is named.
+    """
+    made = {name: SECTIONS[name](evaluation) for name in (SECTIONS if names is None else names)}
+    lacking = [name for name, section in made.items() if section is None]
+    if names is not None and lacking:
+        why = WITHOUT.get(lacking[0], "the data have nothing for it")
+        raise InputError(f"report: sections: {lacking[0]} has nothing to show: {why}; leave it out")
+    return [section for section in made.values() if section is not None]
+
+
+def tables_behind(evaluation: Evaluation, sections: Sequence[Section]) -> dict[str, Kept]:
+    """The tables behind these sections by their names, and those that every folder has, which all others follow from."""
+    every = kept({name: getattr(evaluation, name) for name in ("matches", "summary", "intervals")})
+    of_sections = {name: table for section in sections for name, table in section.tables.items()}
+    return {**every, **of_sections}

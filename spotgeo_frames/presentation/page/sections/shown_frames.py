@@ -23,7 +23,7 @@ from ....geometries import pose_joints
 from ....support import arrays, work
 from ....tables import as_numbers, schema
 from ...drawing import NoPicture, Size, display, pictures, wording
-from ...drawing.charts import of_places, short_names
+from ...drawing.charts import of_places
 from ...viewer import Frames, View, frames_of, packing, view_of, with_ignored
 from ..evaluation import Evaluation, matches_of_name
 from ..html.blocks import Look, Section, Text, Viewer
@@ -230,7 +230,7 @@ def frames(evaluation: Evaluation) -> Section:
     view = view_of(_shown(chosen, evaluation), wording.measure_title(rule), rule.image_tau, chosen.sequences, edges)
     behind = Pictures({}, 0) if evaluation.images is None else chosen_pictures(evaluation.images, chosen)
     content, looks = packing.compressed(view.content), looks_of(chosen.rows, evaluation.names[0])
-    viewer = Viewer(view.about, content, behind.of_frames, short_names(evaluation.names), looks)
+    viewer = Viewer(view.about, content, behind.of_frames, looks)
     texts = [ABOUT, *_notes(chosen, view, behind, has_images=evaluation.images is not None)]
     notes = [Text(text, "note") for text in texts]
     warnings = [] if behind.warning is None else [behind.warning]
