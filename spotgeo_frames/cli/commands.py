@@ -116,8 +116,8 @@ GATE = Command(
 REPORT = Command(
     "pages",
     "report",
-    "Writes an HTML page to send to people: metrics, suspected mistakes, kinds of error, slices, and the frames; or the "
-    "numbers in Markdown for a pull request.",
+    "Writes an HTML page to send to people: metrics, suspected mistakes, kinds of error, slices, and the frames; or "
+    "Markdown for a pull request.",
     (
         TRUTH,
         given("submissions", f"One or more {FILES}", "SUBMISSION...", nargs="+"),

@@ -31,9 +31,9 @@ def report(
 ) -> Answer:
     """Writes the page and, if asked, the tables behind it; the answer is where they are."""
     slices = slices_of(by)
-    words = {"sections": sections, "title": title, "note": _note(note), "format": format}
+    told = _note(note)
     try:
-        check_beforehand(out, tables, images, **words)
+        check_beforehand(out, tables, images, sections, title, told, format)
     except ValueError as error:
         raise error if isinstance(error, InputError) else WrongUsage(str(error)) from None
     _check_folder_above(out)
@@ -55,7 +55,10 @@ def report(
         exclude=given.exclude,
         images=images,
         tables=tables,
-        **words,
+        sections=sections,
+        title=title,
+        note=told,
+        format=format,
     )
     written = f"{out}"
     with suppress(OSError):  # it is written, whether it can be looked at or not

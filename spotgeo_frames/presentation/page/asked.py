@@ -1,4 +1,4 @@
-"""What the author of a page asks for: which sections, a title, a note, and HTML or Markdown; checked before any work."""
+"""What the author of a page asks for: sections, a title, a note, HTML or Markdown; checked before any work."""
 
 import difflib
 import re

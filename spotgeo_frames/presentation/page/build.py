@@ -1,8 +1,8 @@
 """report(): writes a page about submissions, as HTML or Markdown, and a folder of Parquet with the tables behind it."""
 
 import warnings
-from contextlib import nullcontext
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -190,8 +190,8 @@ def report(
     made = writes(lambda: evaluate(known, named, slices, options, rule, tracks, images_folder), about, asked, page_path)
     evaluation = made.evaluation
     notes = provenance.input_notes(inputs) | ({"exclude": ", ".join(map(str, left_out))} if left_out else {})
-    kept = {} if folder is None else files(made.tables, rule, folder, notes)
-    writing.write_together(kept | {path: writing.text_file(text) for path, text in made.texts.items()})
+    of_tables = {} if folder is None else files(made.tables, rule, folder, notes)
+    writing.write_together(of_tables | {path: writing.text_file(text) for path, text in made.texts.items()})
     said = [text for section in made.sections for text in section.warnings]
     for text in filter(None, (unknown, *evaluation.warnings, *evaluation.about_pairs, *said)):
         warnings.warn(text, stacklevel=2)
@@ -252,7 +252,11 @@ def _written(path: Path, asked: Asked) -> list[Path]:
 
 def _page(evaluate_all: Callable[[], Evaluation], about: About, asked: Asked, path: Path) -> Made:
     """Evaluates, and makes the sections and the page."""
-    from .html.document import Told, page, vega_script  # imported here, because these need the extra and are slow to import
+    from .html.document import (
+        Told,
+        page,
+        vega_script,
+    )  # imported here, because these need the extra and are slow to import
     from .html.notes import note_as_html
     from .sections import may_have_charts, sections_of, tables_behind
     from .sections.first_screen import first_screen

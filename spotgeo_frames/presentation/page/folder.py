@@ -4,7 +4,7 @@ The README has queries that compute the headline metrics from `matches.parquet` 
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -14,7 +14,7 @@ from ...scoring import slice_files
 from ...support import InputError, Write, __version__, in_markdown, reading, writing
 from ..drawing import wording
 from .evaluation import CONFIDENCE
-from .html.blocks import Kept, Section
+from .html.blocks import Kept
 
 SQL_COUNTS = """\
     SELECT submission,

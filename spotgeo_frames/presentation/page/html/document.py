@@ -20,9 +20,8 @@ import jinja2
 import msgspec
 
 from ....support import DASH
-from ...drawing.charts import page_spec
+from ...drawing.charts import page_spec, short_names
 from ...viewer import scripts
-from ...drawing.charts import short_names
 from .blocks import Block, Figure, Figures, Section, Table, Viewer, without_direction_marks
 from .marks import Picture
 

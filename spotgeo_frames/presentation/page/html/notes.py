@@ -28,7 +28,7 @@ def note_as_html(note: str) -> str:
     from markdown_it import MarkdownIt  # imported here, since few pages have a note
 
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
-    parser.validateLink = lambda address: HARMLESS.match(address) is not None  # type: ignore[method-assign]
+    parser.validateLink = lambda address: HARMLESS.match(address) is not None  # type: ignore[method-assign, assignment]
     parser.add_render_rule("image", _alternative)
     tokens = parser.parse(without_direction_marks(note))
     for token in tokens:

@@ -69,7 +69,7 @@ def sections_of(evaluation: Evaluation, names: Sequence[str] | None = None) -> l
 
 
 def tables_behind(evaluation: Evaluation, sections: Sequence[Section]) -> dict[str, Kept]:
-    """The tables behind these sections by their names, and those that every folder has, which all others follow from."""
+    """The tables behind these sections by their names, and those that every folder has, from which others follow."""
     every = kept({name: getattr(evaluation, name) for name in ("matches", "summary", "intervals")})
     of_sections = {name: table for section in sections for name, table in section.tables.items()}
     return {**every, **of_sections}
