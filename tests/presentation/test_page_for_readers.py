@@ -69,7 +69,7 @@ def test_what_only_other_sections_need_is_not_computed(written: Written, monkeyp
 
     monkeypatch.setattr(page_sections, "SECTIONS", {name: watched(name, make) for name, make in SECTIONS.items()})
     monkeypatch.setattr(
-        "spotgeo_frames.presentation.page.html.document.vega_script",
+        "spotgeo_frames.presentation.page.html.vega.vega_script",
         lambda: pytest.fail("the library of charts is not needed"),
     )
     page = written(sections=["numbers", "changes"])

@@ -252,12 +252,9 @@ def _written(path: Path, asked: Asked) -> list[Path]:
 
 def _page(evaluate_all: Callable[[], Evaluation], about: About, asked: Asked, path: Path) -> Made:
     """Evaluates, and makes the sections and the page."""
-    from .html.document import (
-        Told,
-        page,
-        vega_script,
-    )  # imported here, because these need the extra and are slow to import
+    from .html.document import Told, page  # imported here, because these need the extra and are slow to import
     from .html.notes import note_as_html
+    from .html.vega import vega_script
     from .sections import may_have_charts, sections_of, tables_behind
     from .sections.first_screen import first_screen
     from .sections.headline import heading
