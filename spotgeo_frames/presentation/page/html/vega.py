@@ -67,6 +67,7 @@ def _bundled(process: "subprocess.Popen[bytes]", version: str) -> str:
         place = _place(version)
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         writing.replace_with(place, f"{_digest(script)}\n{script}".encode())
+        place.chmod(0o600)  # whatever files of this user are by default
     return script
 
 

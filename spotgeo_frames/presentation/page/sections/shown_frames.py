@@ -240,7 +240,7 @@ def frames(evaluation: Evaluation) -> Section:
 def looks_of(rows: pd.DataFrame, name: str) -> list[Look]:
     """The frames in which a submission errs most, of as many sequences as there are."""
     mine = rows[rows["submission"] == name]
-    outcomes = pd.crosstab([mine["sequence"], mine["frame"]], mine["outcome"])
+    outcomes = mine.groupby(["sequence", "frame", "outcome"], observed=True).size().unstack(fill_value=0)  # noqa: PD010 - crosstab counts in Python
     counts = outcomes.reindex(columns=["TP", "FN", "FP"], fill_value=0)
     errors = (counts["FN"] + counts["FP"]).rename("errors").reset_index()
     worst = errors[errors["errors"] > 0].sort_values("errors", ascending=False, kind="stable")

@@ -12,12 +12,13 @@ export function setUpContents() {
   const links = [...details.querySelectorAll("a")];
   const places = links.map((link) => document.getElementById(link.hash.slice(1)));
   const wide = matchMedia(WIDE);
-  const fit = () => { details.open = wide.matches; };
+  const summary = details.querySelector("summary");
+  const fit = () => {
+    details.open = wide.matches;
+    if (summary) summary.tabIndex = wide.matches ? -1 : 0; // on wide screens it stays open
+  };
   fit();
   wide.addEventListener("change", fit);
-  details.querySelector("summary")?.addEventListener("click", (event) => { // on wide screens it stays open
-    if (wide.matches) event.preventDefault();
-  });
   details.addEventListener("click", (event) => {
     if (event.target instanceof HTMLAnchorElement) fit();
   });
@@ -30,7 +31,7 @@ export function setUpContents() {
       else link.removeAttribute("aria-current");
     });
     const here = details.querySelector("summary span");
-    if (here) here.textContent = links[current]?.textContent ?? "";
+    if (here) here.textContent = `: ${links[current]?.textContent ?? ""}`;
   };
   addEventListener("scroll", () => {
     if (!isWaiting) requestAnimationFrame(mark);
