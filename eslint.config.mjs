@@ -13,8 +13,8 @@ export default [
     files: ["spotgeo_frames/**/*.js", "docs/**/*.js"],
     languageOptions: {
       globals: globals(
-        "addEventListener", "atob", "clearTimeout", "console", "document", "getComputedStyle", "history", "location", "matchMedia",
-        "navigator", "requestAnimationFrame", "setTimeout", "structuredClone", "window", "Blob", "CSS", "DecompressionStream", "DOMMatrix", "Element", "HTMLAnchorElement", "HTMLCanvasElement", "HTMLElement",
+        "addEventListener", "atob", "clearTimeout", "console", "document", "getComputedStyle", "history", "innerHeight", "location", "matchMedia",
+        "navigator", "requestAnimationFrame", "setTimeout", "structuredClone", "window", "Blob", "CSS", "DecompressionStream", "DOMMatrix", "Element", "HTMLAnchorElement", "HTMLCanvasElement", "HTMLDetailsElement", "HTMLElement",
         "HTMLSelectElement", "HTMLTableElement", "Image", "MutationObserver", "Option", "Path2D", "ResizeObserver", "Response", "URL", "URLSearchParams",
       ),
     },

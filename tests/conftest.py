@@ -76,7 +76,8 @@ def tracks() -> Path:
 @pytest.fixture
 def bundled_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """The test's first report bundles its script, as that of a new process does."""
-    monkeypatch.setattr("spotgeo_frames.presentation.page.html.document.BUNDLED", {})
+    monkeypatch.setattr("spotgeo_frames.presentation.page.html.vega.BUNDLED", {})
+    monkeypatch.setattr("spotgeo_frames.presentation.page.html.vega._kept", lambda place: None)
 
 
 @pytest.fixture(autouse=True)

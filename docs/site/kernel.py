@@ -4,7 +4,7 @@ from pathlib import Path
 
 import altair
 
-from spotgeo_frames.presentation.page.html.document import vega_script
+from spotgeo_frames.presentation.page.html.vega import vega_script
 
 # What each kernel runs first. Notebooks run in their own folder, all other pages where `data` is.
 FIRST = '''

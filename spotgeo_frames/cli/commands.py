@@ -5,7 +5,7 @@ Nothing that does the work is imported here, so that the help is there at once a
 
 from pathlib import Path
 
-from .option_kinds import Command, argument, count, flag, given, numbers, path, thresholds, word
+from .option_kinds import Command, argument, count, flag, given, numbers, path, thresholds, word, words
 from .shared_options import (
     BENCHMARK,
     BY,
@@ -116,11 +116,12 @@ GATE = Command(
 REPORT = Command(
     "pages",
     "report",
-    "Writes an HTML page to send to people: metrics, suspected mistakes, kinds of error, slices, and the frames.",
+    "Writes an HTML page to send to people: metrics, suspected mistakes, kinds of error, slices, and the frames; or "
+    "Markdown for a pull request.",
     (
         TRUTH,
         given("submissions", f"One or more {FILES}", "SUBMISSION...", nargs="+"),
-        path("--out", "The page to write, such as report.html", required=True),
+        path("--out", "The page to write, such as report.html; report.md is Markdown", required=True),
         BY,
         *RULE,
         EXCLUDE,
@@ -131,6 +132,16 @@ REPORT = Command(
             "a column file_name says",
         ),
         path("--tables", "Folder for the tables behind the page, as Parquet"),
+        argument(
+            "--sections",
+            "Only these sections, in this order: suspicions, numbers, comparison, changes, precision, hota, "
+            "conditions, errors, identities, places, thresholds, slices, frames",
+            metavar="NAME,NAME",
+            type=words,
+        ),
+        word("--title", "A title above the first sentence"),
+        path("--note", "A file of Markdown that the page shows below its first screen"),
+        word("--format", "html, or md: Markdown for a pull request, with two pictures beside it", dest="format"),
     ),
 )
 

@@ -77,6 +77,11 @@ def numbers(text: str) -> list[float]:
     return [number(item) for item in text.split(",")]
 
 
+def words(text: str) -> list[str]:
+    """Parses the value of an option that is a list of names."""
+    return [name.strip() for name in text.split(",")]
+
+
 def thresholds(text: str) -> list[float] | dict[str | None, float]:
     """Parses thresholds: a list of numbers, or of CLASS=NUMBER, where a number alone is that of all other classes."""
     if "=" not in text:

@@ -11,7 +11,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -49,16 +49,16 @@ def area(sample: Path, tracks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
         (area / "tracks" / side / file).parent.mkdir(parents=True)
         shutil.copy(tracks / side / file, area / "tracks" / side / file)
     shutil.copy(tracks / "truth" / "crossing" / "seqinfo.ini", area / "tracks" / "truth" / "crossing")
-    computed: dict[str, object] = {}
-    compute = build._evaluation_and_page
+    computed: dict[str, build.Made] = {}
+    compute = build._page
 
-    def compute_once(*arguments: object) -> object:
+    def compute_once(*arguments: Any) -> build.Made:
         if not computed:
-            evaluation, sections, content = compute(*arguments)  # type: ignore[arg-type]
-            computed["report"] = evaluation, sections, content[:1000]
+            made = compute(*arguments)
+            computed["report"] = made._replace(texts={path: text[:1000] for path, text in made.texts.items()})
         return computed["report"]
 
-    monkeypatch.setattr(build, "_evaluation_and_page", compute_once)
+    monkeypatch.setattr(build, "_page", compute_once)
     return area
 
 

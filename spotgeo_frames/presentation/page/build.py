@@ -1,9 +1,10 @@
-"""report(): writes an HTML page about submissions, and a folder of Parquet with the tables behind it."""
+"""report(): writes a page about submissions, as HTML or Markdown, and a folder of Parquet with the tables behind it."""
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -12,8 +13,10 @@ from ...matching import Assignment, FrameRule, alignment, match_options, options
 from ...support import InputError, is_text, packages, stem, writing
 from ...tables import Annotations, By, Table, as_annotations, provenance, selections, table_kinds
 from ...tracking import rule_of_sides
+from .asked import Asked, Format, asked_of
 from .evaluation import EVERY_PAGE, Evaluation, evaluate
-from .html.blocks import Section
+from .html.blocks import Kept, Section
+from .markdown import About, beside, markdown, shown_in_markdown
 
 
 def report(
@@ -36,6 +39,10 @@ def report(
     exclude: Iterable[int] | Iterable[str] | None = None,
     images: str | Path | None = None,
     tables: str | Path | None = None,
+    sections: Sequence[str] | None = None,
+    title: str | None = None,
+    note: str | None = None,
+    format: Format | None = None,
 ) -> None:
     """Writes a report about one or several submissions as a single HTML page without external files.
 
@@ -109,6 +116,19 @@ def report(
         All pictures of a page together take at most about 12 MB; the page says how many are left out.
     tables
         A folder to write the tables behind the page to, as Parquet, with a README that explains every column.
+    sections
+        The sections that the page has below its first screen, in this order; all that the data have something for
+        without a word. Their names: suspicions, numbers, comparison, changes, precision, hota, conditions, errors,
+        identities, places, thresholds, slices, frames. What only other sections need is not computed, so pictures of
+        the first screen that rest on `errors`, `precision`, `thresholds` or `frames` are left out with these.
+    title
+        A title above the first sentence, of at most 200 characters.
+    note
+        What you want to tell the readers, as Markdown of at most 20,000 characters, which stands below the first
+        screen. HTML in it is shown as text, and links lead to http, https, mailto and places of the page only.
+    format
+        "html", or "md" for the description of a pull request: the first sentence, the headline numbers with their
+        intervals, and two pictures as SVG beside the file. Without a word, the ending of `path` tells it.
 
     Returns
     -------
@@ -119,9 +139,9 @@ def report(
     InputError: a table lacks a column or has invalid values; the two sides share no sequence, or predictions lie in
         frames that the truth does not have; only one side has boxes and no `tau` is given; a column of `by` is missing;
         `exclude` is no list of the sequences' type; the page or the tables cannot be written, or would replace an
-        input; `images` is no folder.
+        input; `images` is no folder; the data have nothing for one of the `sections`.
     ValueError: `tau`, `epsilon`, `similarity`, `threshold`, `sigmas`, `distance` or `unit` is out of range, or does not
-        fit the others.
+        fit the others; `sections`, `title`, `note` or `format` is not as described.
     ImportError: the extra `report` is not installed.
 
     Examples
@@ -146,13 +166,14 @@ def report(
     page_path = Path(path)
     folder = None if tables is None else Path(tables)
     images_folder = None if images is None else Path(images)
-    check_beforehand(page_path, folder, images_folder)
+    asked = check_beforehand(page_path, folder, images_folder, sections, title, note, format)
     from .folder import files  # imported here, because these need the extra and are slow to import
     from .sections.headline import made_with
 
     known, named = _sides(truth, submissions)
     inputs = provenance.inputs_of(_by_role(known, named))
-    _check_kept(page_path, folder, [file.path for file in inputs])
+    for written in _written(page_path, asked):
+        _check_kept(written, folder, [file.path for file in inputs])
     slices = [*{tuple(columns): columns for columns in EVERY_PAGE + selections.slicings(by)}.values()]
     tables_of_rows = [table for side in (known, *named.values()) for table in side.of_sequences if table is not None]
     left_out, unknown = selections.excluded_sequences(exclude, tables_of_rows)
@@ -166,27 +187,49 @@ def report(
         unlabelled = {name: count for name, (_, count) in kept.items()}
     [rule, *_] = [rule_of_sides(known, side, options, tracks) for side in named.values()]
     about = made_with(inputs, rule, left_out, known, unlabelled)
-    evaluation, sections, content = _evaluation_and_page(
-        lambda: evaluate(known, named, slices, options, rule, tracks, images_folder), about
-    )
+    writes = _markdown if asked.format == "md" else _page
+    made = writes(lambda: evaluate(known, named, slices, options, rule, tracks, images_folder), about, asked, page_path)
+    evaluation = made.evaluation
     notes = provenance.input_notes(inputs) | ({"exclude": ", ".join(map(str, left_out))} if left_out else {})
-    written = {} if folder is None else files(sections, rule, folder, notes)
-    writing.write_together(written | {page_path: writing.text_file(content)})
-    said = [text for section in sections for text in section.warnings]
+    of_tables = {} if folder is None else files(made.tables, rule, folder, notes)
+    writing.write_together(of_tables | {path: writing.text_file(text) for path, text in made.texts.items()})
+    said = [text for section in made.sections for text in section.warnings]
     for text in filter(None, (unknown, *evaluation.warnings, *evaluation.about_pairs, *said)):
         warnings.warn(text, stacklevel=2)
 
 
-def check_beforehand(path: Path, tables: Path | None, images: Path | None) -> None:
-    """Checks all that can be checked before reading: the extra, the paths to write to, and the folder of images.
+class Made(NamedTuple):
+    """The evaluation, the sections with the tables behind them, and the text of each file that is written."""
 
-    Raises ImportError if the extra `report` is not installed, and InputError if the page at `path` or the folder
-    `tables` cannot be written, if one would replace the other, or if `images` is no folder.
+    evaluation: Evaluation
+    sections: Sequence[Section]
+    tables: Mapping[str, Kept]
+    texts: Mapping[Path, str]
+
+
+def check_beforehand(
+    path: Path,
+    tables: Path | None,
+    images: Path | None,
+    sections: Sequence[str] | None = None,
+    title: str | None = None,
+    note: str | None = None,
+    format: Format | None = None,
+) -> Asked:
+    """Checks all that can be checked before reading: the extra, what is asked for, and what is to be written or read.
+
+    Raises ImportError if the extra `report` is not installed, ValueError if no page can be as it is asked for, and
+    InputError if the page at `path` or the folder `tables` cannot be written, if one would replace the other, or if
+    `images` is no folder.
     """
     packages.check_extra("report", "report")
     from .folder import WRITTEN
 
-    writing.check_file_writable(path)
+    asked = asked_of(path, sections, title, note, format)
+    for written in _written(path, asked):
+        writing.check_file_writable(written)
+    if images is not None and (asked.format == "md" or "frames" not in (asked.sections or ["frames"])):
+        raise ValueError("report: pictures lie behind the frames, which are not asked for; leave out `images`")
     if tables is not None:
         writing.check_folder_writable(tables)
         with writing.writable(tables):
@@ -200,23 +243,48 @@ def check_beforehand(path: Path, tables: Path | None, images: Path | None) -> No
         is_folder = False
     if not is_folder:
         raise InputError(f"{images}: is no folder of images; give a folder that has SEQUENCE/FRAME.png or .jpg")
+    return asked
 
 
-def _evaluation_and_page(
-    evaluate_all: Callable[[], Evaluation], about: Sequence[tuple[str, str]]
-) -> tuple[Evaluation, list[Section], str]:
-    """Evaluates; returns the evaluation, the sections of the report, and its page."""
-    from .html.document import page, vega_script  # imported here, because these need the extra and are slow to import
-    from .sections import sections_of
+def _written(path: Path, asked: Asked) -> list[Path]:
+    """The files that are written: the page, and the pictures of Markdown."""
+    return [path, *beside(path)] if asked.format == "md" else [path]
+
+
+def _page(evaluate_all: Callable[[], Evaluation], about: About, asked: Asked, path: Path) -> Made:
+    """Evaluates, and makes the sections and the page."""
+    from .html.document import Told, page  # imported here, because these need the extra and are slow to import
+    from .html.notes import note_as_html
+    from .html.vega import vega_script
+    from .sections import may_have_charts, sections_of, tables_behind
     from .sections.first_screen import first_screen
     from .sections.headline import heading
 
-    with vega_script() as script:  # another process bundles the script meanwhile
+    note = note_as_html(asked.note) if asked.note else ""
+    # Another process bundles the script meanwhile.
+    with vega_script() if may_have_charts(asked.sections) else nullcontext(str) as script:
         evaluation = evaluate_all()
-        sections = sections_of(evaluation)
+        sections = sections_of(evaluation, asked.sections)
         footer = [*about, ("official numbers", evaluation.provenance)]
-        content = page(heading(evaluation.names), first_screen(evaluation, sections), sections, footer, script())
-        return evaluation, sections, content
+        first = first_screen(evaluation, sections)
+        told = Told(asked.title or heading(evaluation.names), asked.title, first, note, footer)
+        content = page(told, sections, evaluation.names, script)
+        return Made(evaluation, sections, tables_behind(evaluation, sections), {path: content})
+
+
+def _markdown(evaluate_all: Callable[[], Evaluation], about: About, asked: Asked, path: Path) -> Made:
+    """Evaluates, and makes the Markdown and its pictures."""
+    from .html.document import svg  # imported here, because it needs the extra and is slow to import
+    from .sections import sections_of, tables_behind
+    from .sections.first_screen import first_screen
+
+    evaluation = evaluate_all()
+    sections = sections_of(evaluation, ["errors"])  # whose costs are drawn
+    first = first_screen(evaluation, sections)
+    pictures = dict(zip(beside(path), shown_in_markdown(first), strict=False))
+    texts = {of: svg(picture, first.names) for of, picture in pictures.items()}
+    text = markdown(evaluation, first, pictures, about, asked)
+    return Made(evaluation, sections, tables_behind(evaluation, sections), {**texts, path: text})
 
 
 def _sides(

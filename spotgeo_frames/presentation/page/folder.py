@@ -4,7 +4,7 @@ The README has queries that compute the headline metrics from `matches.parquet` 
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -14,7 +14,7 @@ from ...scoring import slice_files
 from ...support import InputError, Write, __version__, in_markdown, reading, writing
 from ..drawing import wording
 from .evaluation import CONFIDENCE
-from .html.blocks import Kept, Section
+from .html.blocks import Kept
 
 SQL_COUNTS = """\
     SELECT submission,
@@ -340,12 +340,11 @@ def earlier_tables(folder: Path) -> list[str]:
     return [name[1] for line in lines if (name := re.fullmatch(r"## (.+)\.parquet", line))]
 
 
-def files(sections: Sequence[Section], rule: Rule, folder: Path, notes: Mapping[str, str]) -> dict[Path, Write | None]:
-    """What writes each file of a folder, for `write_together`: the tables of all sections, and their README.
+def files(kept: Mapping[str, Kept], rule: Rule, folder: Path, notes: Mapping[str, str]) -> dict[Path, Write | None]:
+    """What writes each file of a folder, for `write_together`: these tables by their names, and their README.
 
     Tables of an earlier report that this one lacks are removed. `notes` go into the metadata of each table.
     """
-    kept = {name: table for section in sections for name, table in section.tables.items()}
     outdated = (folder / f"{name}.parquet" for name in earlier_tables(folder) if name not in kept)
     return {
         **dict.fromkeys(path for path in outdated if path.parent == folder and path.is_file()),

@@ -165,8 +165,6 @@ class Viewer(NamedTuple):
         What the viewer shows: what it is and where which column lies, and the compressed columns as base64.
     pictures
         The pictures of frames, by the positions of these.
-    short_names
-        The names by which charts call the submissions.
     looks
         The frames to look at first.
     """
@@ -174,7 +172,6 @@ class Viewer(NamedTuple):
     about: Mapping[str, Any]
     content: str
     pictures: Mapping[int, Mapping[str, Any]]
-    short_names: Sequence[str]
     looks: Sequence[Look] = ()
 
 

@@ -9,30 +9,18 @@ that would be loaded.
 
 import base64
 import hashlib
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from importlib import resources
-from typing import Any
+from typing import Any, NamedTuple
 
 import jinja2
 import msgspec
 
 from ....support import DASH
-from ...drawing.charts import page_spec
+from ...drawing.charts import page_spec, short_names
 from ...viewer import scripts
 from .blocks import Block, Figure, Figures, Metrics, Section, Table, Viewer, without_direction_marks
-
-# The program of that process; its argument is the version of Vega-Lite.
-BUNDLE = """
-import sys, vl_convert
-script = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", sys.argv[1])
-sys.stdout.buffer.write(script.encode())
-"""
-
-# The script, once it is there, by the version of Vega-Lite.
-BUNDLED: dict[str, str] = {}
+from .marks import Picture
 
 # The count of rows of a table that the page shows at first.
 ROWS_SHOWN = 25
@@ -50,73 +38,59 @@ MODULES = [
         "class_curves",
         "tables",
         "charts",
+        "contents",
         "page",
     )
 ]
 
 
-@contextmanager
-def vega_script() -> Iterator[Callable[[], str]]:
-    """Starts to bundle the script; yields a function that waits for the script and returns it.
+class Told(NamedTuple):
+    """What a page tells besides its sections.
 
-    The function raises ImportError if the script cannot be bundled.
+    Attributes
+    ----------
+    heading, title
+        The title of its window, and the author's title, which may be empty.
+    first
+        The FirstScreen of sections/first_screen.py.
+    note
+        The author's note as harmless HTML, which may be empty.
+    made_with
+        The labels and values of the footer.
     """
-    version = _version()
-    if version in BUNDLED:
-        yield lambda: BUNDLED[version]
-        return
-    command = [sys.executable, "-P", "-c", BUNDLE, version]  # -P: import nothing from the current folder
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        try:
-            yield lambda: BUNDLED.setdefault(version, _script(process))
-        finally:
-            process.kill()
+
+    heading: str
+    title: str
+    first: Any
+    note: str
+    made_with: Sequence[tuple[str, str]]
 
 
-def _version() -> str:
-    """The version of Vega-Lite that Altair writes, or, if vl_convert lacks it, the newest that it has."""
-    import altair
-    import vl_convert
-
-    version = ".".join(altair.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
-    known = vl_convert.get_vegalite_versions()
-    return version if version in known else known[-1]
-
-
-def _script(process: "subprocess.Popen[bytes]") -> str:
-    """Waits for the process and returns the script; raises ImportError if it failed."""
-    output, errors = process.communicate()
-    if process.returncode:
-        reason = errors.decode(errors="replace").strip().rpartition("\n")[2]
-        raise ImportError(f"report: vl_convert cannot bundle the chart library: {reason}; install it again")
-    # Escaped so that it cannot end its HTML element, and wrapped in a function so that its names stay its own.
-    code = output.decode().replace("</script", "<\\/script").replace("<!--", "\\x3c!--")
-    return f"(() => {{{code}}})();"
-
-
-def page(heading: str, first: Any, sections: Sequence[Section], made_with: Sequence[tuple[str, str]], vega: str) -> str:
-    """Renders the HTML of the page.
-
-    `heading` is its title, `first` the FirstScreen of sections/first_screen.py, `made_with` are the labels and values
-    of the footer, and `vega` is the script that draws charts.
-    """
+def page(told: Told, sections: Sequence[Section], names: Sequence[str], vega_script: Callable[[], str]) -> str:
+    """Renders the HTML of the page; `names` are the submissions, and `vega_script` gives the script for charts."""
+    vega = vega_script() if any(isinstance(block, Figure) for block in _all_blocks(sections)) else ""
     script = scripts.script_of([*scripts.VIEWER, *MODULES])
-    [viewer] = [block for block in _all_blocks(sections) if isinstance(block, Viewer)]
+    viewer = next((block for block in _all_blocks(sections) if isinstance(block, Viewer)), None)
     explained = [name for block in _all_blocks(sections) if isinstance(block, Metrics) for name, _, _ in block.rows]
-    return _template().render(
-        heading=heading,
-        first=first,
+    style = "".join(map(_asset, ("colours.css", "page.css", "pictures.css", "classes.css", "contents.css")))
+    return _template("page.html").render(
+        told._asdict(),
         sections=sections,
         rows_shown=ROWS_SHOWN,
         anchors={name: f"metric-{place}" for place, name in enumerate(explained)},
-        made_with=made_with,
-        style=_asset("page.css") + _asset("classes.css") + scripts.viewer_style(),
-        data=embedded_json(_embedded(sections, viewer)),
-        content=viewer.content,
+        style=style + scripts.viewer_style() + _asset("print.css"),
+        data=embedded_json(_embedded(sections, names, viewer)),
+        content="" if viewer is None else viewer.content,
         vega=vega,
         script=script,
-        policy=_policy([vega, script]),
+        policy=_policy([vega, script] if vega else [script]),
     )
+
+
+def svg(picture: Picture, names: Sequence[tuple[str, str]]) -> str:
+    """A picture of the first screen as a file of its own; `names` are the submissions with their shapes."""
+    style = _asset("colours.css") + _asset("pictures.css")
+    return _template("picture.svg").render(picture=picture, names=names, style=style)
 
 
 def embedded_json(data: Any) -> str:
@@ -127,8 +101,8 @@ def embedded_json(data: Any) -> str:
     return without_direction_marks(msgspec.json.encode(data).decode().replace("<", "\\u003c"))
 
 
-def _template() -> jinja2.Template:
-    """The template of the page, with autoescape."""
+def _template(name: str) -> jinja2.Template:
+    """A template in assets/, with autoescape."""
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(_asset),
         autoescape=True,
@@ -139,7 +113,7 @@ def _template() -> jinja2.Template:
         lstrip_blocks=True,
     )
     environment.filters["form"] = lambda block: type(block).__name__
-    return environment.get_template("page.html")
+    return environment.get_template(name)
 
 
 def _asset(name: str) -> str:
@@ -147,7 +121,7 @@ def _asset(name: str) -> str:
     return (resources.files(__package__) / "assets" / name).read_text("utf-8")
 
 
-def _embedded(sections: Sequence[Section], viewer: Viewer) -> dict[str, Any]:
+def _embedded(sections: Sequence[Section], names: Sequence[str], viewer: Viewer | None) -> dict[str, Any]:
     """The data that the page's script reads."""
     blocks = [*_all_blocks(sections)]
     return {
@@ -155,10 +129,11 @@ def _embedded(sections: Sequence[Section], viewer: Viewer) -> dict[str, Any]:
         "rows_shown": ROWS_SHOWN,
         "tables": {block.name: _embedded_table(block) for block in blocks if isinstance(block, Table)},
         "charts": {block.name: page_spec(block.drawing) for block in blocks if isinstance(block, Figure)},
-        "short_names": viewer.short_names,
-        "view": viewer.about,
-        "pictures": [*viewer.pictures.items()],
-        "looks": [look._asdict() for look in viewer.looks],
+        "names": names,
+        "short_names": short_names(names),
+        "view": None if viewer is None else viewer.about,
+        "pictures": [] if viewer is None else [*viewer.pictures.items()],
+        "looks": [] if viewer is None else [look._asdict() for look in viewer.looks],
     }
 
 

@@ -176,6 +176,8 @@ def _swept(curve: pd.DataFrame, names: Sequence[str], x_axis: Axis, y_axis: Axis
 def costs(evaluation: Evaluation, names: Sequence[str], tables: Mapping[str, Kept]) -> Picture | None:
     """What each kind of error costs, in points of the metric that ranks, as far as that is known."""
     of_ap = "precision_costs" in tables
+    if not of_ap and "error_costs" not in tables:
+        return None  # the page has no section that costs stand in
     table = tables["precision_costs" if of_ap else "error_costs"].table
     metric = next(name for name in (evaluation.headline[0], "AP", "f1") if f"{name}_gain" in table)
     rows = table[~table["kind"].isin(drawn_tables.TOGETHER)].assign(gain=table[f"{metric}_gain"])

@@ -109,11 +109,10 @@ def numbers(evaluation: Evaluation) -> Section:
     """Makes the section of the headline numbers with their intervals."""
     table = Numbers(CAPTION, evaluation.names, headline(evaluation), _below(evaluation))
     cautions = [Text(f"Caution: {text}.", "note") for text in evaluation.warnings]
-    tables = kept({name: getattr(evaluation, name) for name in ("matches", "summary", "intervals")})
     told = [Text(text) for text in lead(evaluation)]
     notes = [Text(text, "note") for text in (ABOUT, *_reasons(evaluation), *_rests_on(evaluation))]
     blocks: list[Block] = [*told, table, *notes, *_left_out(evaluation), *cautions]
-    return Section("numbers", "Numbers", "Numbers", blocks, tables)
+    return Section("numbers", "Numbers", "Numbers", blocks)
 
 
 def _left_out(evaluation: Evaluation) -> list[Text]:

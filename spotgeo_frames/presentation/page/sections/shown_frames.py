@@ -23,7 +23,7 @@ from ....geometries import pose_joints
 from ....support import arrays, work
 from ....tables import as_numbers, schema
 from ...drawing import NoPicture, Size, display, pictures, wording
-from ...drawing.charts import of_places, short_names
+from ...drawing.charts import of_places
 from ...viewer import Frames, View, frames_of, packing, view_of, with_ignored, worst_first
 from ..evaluation import Evaluation, matches_of_name
 from ..html.blocks import Look, Section, Text, Viewer
@@ -300,7 +300,7 @@ def frames(evaluation: Evaluation) -> Section:
     view = view_of(_shown(chosen, evaluation), wording.measure_title(rule), rule.image_tau, chosen.sequences, edges)
     behind = Pictures({}, 0) if evaluation.images is None else chosen_pictures(evaluation.images, chosen)
     content, looks = packing.compressed(view.content), looks_of(chosen.rows, evaluation.names[0])
-    viewer = Viewer(view.about, content, behind.of_frames, short_names(evaluation.names), looks)
+    viewer = Viewer(view.about, content, behind.of_frames, looks)
     texts = [ABOUT, *_notes(chosen, view, behind, has_images=evaluation.images is not None)]
     notes = [Text(text, "note") for text in texts]
     warnings = [] if behind.warning is None else [behind.warning]
@@ -310,7 +310,7 @@ def frames(evaluation: Evaluation) -> Section:
 def looks_of(rows: pd.DataFrame, name: str) -> list[Look]:
     """The frames in which a submission errs most, of as many sequences as there are."""
     mine = rows[rows["submission"] == name]
-    outcomes = pd.crosstab([mine["sequence"], mine["frame"]], mine["outcome"])
+    outcomes = mine.groupby(["sequence", "frame", "outcome"], observed=True).size().unstack(fill_value=0)  # noqa: PD010 - crosstab counts in Python
     counts = outcomes.reindex(columns=["TP", "FN", "FP"], fill_value=0)
     errors = (counts["FN"] + counts["FP"]).rename("errors").reset_index()
     worst = errors[errors["errors"] > 0].sort_values("errors", ascending=False, kind="stable")

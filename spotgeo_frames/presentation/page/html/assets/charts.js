@@ -9,10 +9,10 @@
  */
 
 /**
- * Draws a chart; `pick` gets what a mark counts when it is clicked.
+ * Draws a chart; `pick`, if any, gets what a mark counts when it is clicked.
  * @param {HTMLElement} place
  * @param {Spec} spec
- * @param {(conditions: Condition[]) => void} pick
+ * @param {((conditions: Condition[]) => void) | null} pick
  * @returns {Promise<VegaView>}
  */
 export async function drawChart(place, spec, pick) {
@@ -21,7 +21,7 @@ export async function drawChart(place, spec, pick) {
   const view = embedded.view;
   keepRatio(view, spec.usermeta.ratio);
   const { filters } = spec.usermeta;
-  if (filters) {
+  if (filters && pick) {
     place.dataset.linked = "yes";
     view.addEventListener("click", (_, item) => {
       const conditions = conditionsOfMark(filters, item?.datum);

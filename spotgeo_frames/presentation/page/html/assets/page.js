@@ -3,6 +3,7 @@
 import { inflated, readView } from "../../../viewer/assets/columns.js";
 import { make } from "../../../viewer/assets/elements.js";
 import { drawChart } from "./charts.js";
+import { setUpContents } from "./contents.js";
 import { makeFramesSection } from "./frames_section.js";
 import { conditionsOf } from "./links.js";
 import { setUpTable } from "./tables.js";
@@ -20,8 +21,9 @@ import { setUpTable } from "./tables.js";
  * @property {number} rows_shown
  * @property {{[name: string]: TableData}} tables
  * @property {{[name: string]: Spec}} charts
- * @property {string[]} short_names of the submissions, as charts have them
- * @property {About} view
+ * @property {string[]} names of the submissions
+ * @property {string[]} short_names the same, as charts have them
+ * @property {About | null} view null where the page has no section of frames
  * @property {[frame: number, picture: Picture][]} pictures
  * @property {Look[]} looks the frames of the first screen
  */
@@ -31,15 +33,16 @@ setUpPage(pageData);
 
 /** @param {PageData} data */
 async function setUpPage(data) {
+  setUpContents();
   const frames = await setUpFrames(data);
   for (const table of document.querySelectorAll("table[data-table]")) {
     if (table instanceof HTMLTableElement) setUpTable(table, data.tables[table.dataset.table ?? ""], data, frames);
   }
   checkCells(frames);
   drawLooks(data, frames);
-  const pick = (/** @type {Condition[]} */ conditions) => {
-    frames?.jump(conditions.map((condition) => withFullNames(data, condition)));
-  };
+  const pick = frames && ((/** @type {Condition[]} */ conditions) => {
+    frames.jump(conditions.map((condition) => withFullNames(data, condition)));
+  });
   const views = new Map();
   for (const place of document.querySelectorAll("[data-chart]")) {
     if (!(place instanceof HTMLElement)) continue;
@@ -89,7 +92,7 @@ function drawLooks({ looks }, frames) {
  */
 async function setUpFrames(data) {
   const section = document.getElementById("frames");
-  if (!section) return null;
+  if (!section || !data.view) return null;
   try {
     const view = readView(data.view, await inflated(textOf("content")));
     return await makeFramesSection(section, view, new Map(data.pictures));
@@ -108,7 +111,7 @@ async function setUpFrames(data) {
 function setUpPicks(data, views) {
   const select = document.getElementById("picked");
   if (!(select instanceof HTMLSelectElement)) return;
-  select.replaceChildren(...data.view.submissions.map(({ name }) => new Option(name)));
+  select.replaceChildren(...data.names.map((name) => new Option(name)));
   select.addEventListener("change", () => {
     for (const [place, view] of views) {
       if (place.closest("#places")) view.signal("picked", data.short_names[select.selectedIndex]).runAsync();
@@ -122,9 +125,9 @@ function setUpPicks(data, views) {
  * @param {Condition} condition
  * @returns {Condition}
  */
-function withFullNames({ short_names: shortNames, view }, condition) {
+function withFullNames({ short_names: shortNames, names }, condition) {
   if (condition.column !== "submission" || !("is" in condition)) return condition;
-  return { ...condition, is: condition.is.map((name) => view.submissions[shortNames.indexOf(name)]?.name ?? name) };
+  return { ...condition, is: condition.is.map((name) => names[shortNames.indexOf(name)] ?? name) };
 }
 
 /** @param {string} id */
