@@ -57,8 +57,8 @@ class View(NamedTuple):
     about: dict[str, Any]
     content: bytes
     left_out: list[str]
-    n_masked: int
-    n_boxed: int
+    n_masked: int = 0
+    n_boxed: int = 0
 
 
 def view_of(
