@@ -127,7 +127,7 @@ function rowElement(position, { rows, kinds, filters, links }, dash, frames) {
     const cell = make(column ? "td" : "th", kinds[column]);
     if (!column) cell.setAttribute("scope", "row");
     if (column in links && frames) {
-      cell.append(makeLink(text, links[column][position]));
+      cell.append(viewLink(text, links[column][position]));
       return cell;
     }
     if (!(column in filters) || !canShow) {
@@ -147,7 +147,7 @@ function rowElement(position, { rows, kinds, filters, links }, dash, frames) {
  * @param {string} text
  * @param {string} address
  */
-function makeLink(text, address) {
+function viewLink(text, address) {
   const link = document.createElement("a");
   link.textContent = text;
   link.href = address;
