@@ -9,8 +9,6 @@ import { make, makeButton } from "../../../viewer/assets/elements.js";
  * @property {{series: number, dashed: boolean, precisions: number[]}[]} lines in thousandths, over recall from 0 to 1
  */
 
-const SVG = "http://www.w3.org/2000/svg";
-
 /** The size of the picture and its margins, px. */
 const PLOT = { width: 360, height: 240, left: 40, right: 8, top: 24, bottom: 34 };
 const TICKS = [0, 0.25, 0.5, 0.75, 1];
@@ -94,13 +92,19 @@ function yAt(precision) {
   return PLOT.top + (1 - precision) * (PLOT.height - PLOT.top - PLOT.bottom);
 }
 
+/** The namespace of pictures, which the page's template knows, so that no script has an address in it. */
+function namespace() {
+  const template = document.querySelector("template[data-picture]");
+  return template instanceof HTMLTemplateElement ? template.content.firstElementChild?.namespaceURI ?? null : null;
+}
+
 /**
  * @param {string} name
  * @param {{[name: string]: string | number}} attributes
  * @param {string} [text]
  */
 function drawn(name, attributes, text) {
-  const element = document.createElementNS(SVG, name);
+  const element = document.createElementNS(namespace(), name);
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
   if (text !== undefined) element.textContent = text;
   return element;

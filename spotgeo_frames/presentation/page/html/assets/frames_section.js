@@ -60,7 +60,8 @@ export async function makeFramesSection(section, view, pictures) {
     change: (change) => { gallery = possibleGallery({ ...gallery, ...change }); update(); },
   });
   makeLink(linkPlace, () => address());
-  addEventListener("hashchange", () => { restore(shownOf(source, location.hash)); });
+  // By now the page may have changed the address of the location again; that of the event is the one asked for.
+  addEventListener("hashchange", ({ newURL }) => { restore(shownOf(source, new URL(newURL).hash)); });
   await restore(shownOf(source, location.hash) ?? { viewer: { frame: firstWithErrors(source, viewer.state().submissions) }, object: null, filter: [], gallery });
   isReady = true;
   return {
