@@ -71,7 +71,7 @@ def cpu_time(command: Sequence[str], cache: Path) -> float:
 def thinned(tracker: Path, folder: Path) -> Path:
     """Writes a tracker's files without each tenth line."""
     folder.mkdir()
-    for file in tracker.glob("*.txt"):
+    for file in tracker.rglob("*.txt"):
         lines = file.read_text().splitlines(keepends=True)
         (folder / file.name).write_text("".join(line for place, line in enumerate(lines) if place % 10))
     return folder

@@ -247,8 +247,8 @@ def check_beforehand(
 
 
 def _written(path: Path, asked: Asked) -> list[Path]:
-    """The files that are written: the page, and the pictures of Markdown."""
-    return [path, *beside(path)] if asked.format == "md" else [path]
+    """The files that may be written: the page, and the pictures of Markdown."""
+    return [path, *beside(path).values()] if asked.format == "md" else [path]
 
 
 def _page(evaluate_all: Callable[[], Evaluation], about: About, asked: Asked, path: Path) -> Made:
@@ -281,7 +281,7 @@ def _markdown(evaluate_all: Callable[[], Evaluation], about: About, asked: Asked
     evaluation = evaluate_all()
     sections = sections_of(evaluation, ["errors"])  # whose costs are drawn
     first = first_screen(evaluation, sections)
-    pictures = dict(zip(beside(path), shown_in_markdown(first), strict=False))
+    pictures = shown_in_markdown(first, path)
     texts = {of: svg(picture, first.names) for of, picture in pictures.items()}
     text = markdown(evaluation, first, pictures, about, asked)
     return Made(evaluation, sections, tables_behind(evaluation, sections), {**texts, path: text})

@@ -21,11 +21,9 @@ from .html.marks import Picture
 if TYPE_CHECKING:
     from .sections.first_screen import FirstScreen
 
-# What the names of files of pictures end in.
-PICTURES = ("numbers", "costs")
-
-# The pictures that are shown if there are any, the first two that there are.
-SHOWN = ("first-numbers", "first-costs", "first-trade")
+# The pictures that Markdown may show, in their order, with what the names of their files end in; and how many it shows.
+PICTURES = {"first-numbers": "numbers", "first-costs": "costs", "first-trade": "trade"}
+MOST_PICTURES = 2
 
 # The labels and values of the footer.
 About = Sequence[tuple[str, str]]
@@ -48,15 +46,16 @@ def escaped(text: str) -> str:
     return BEGINNING.sub(r"\1\\\2", MEANING.sub(r"\\\1", unlinked))
 
 
-def beside(path: Path) -> list[Path]:
-    """The files of pictures beside a file of Markdown."""
-    return [path.with_name(f"{path.stem}_{name}.svg") for name in PICTURES]
+def beside(path: Path) -> dict[str, Path]:
+    """The files beside a file of Markdown, by the names of the pictures that it may show."""
+    return {name: path.with_name(f"{path.stem}_{ending}.svg") for name, ending in PICTURES.items()}
 
 
-def shown_in_markdown(first: FirstScreen) -> list[Picture]:
-    """The pictures of the first screen that Markdown shows."""
+def shown_in_markdown(first: FirstScreen, path: Path) -> dict[Path, Picture]:
+    """The pictures of the first screen that Markdown shows, by their files: the first that there are."""
     made = {picture.name: picture for picture in first.pictures}
-    return [made[name] for name in SHOWN if name in made][: len(PICTURES)]
+    known = [(file, made[name]) for name, file in beside(path).items() if name in made]
+    return dict(known[:MOST_PICTURES])
 
 
 def markdown(
