@@ -54,7 +54,7 @@ def test_sweep_in_words(files: list[Path]) -> None:
     assert (done.status, done.err) == (0, "")
     heading, _, _, _, titles, best, *rest = done.out.splitlines()
     assert heading == f"{files[1]} against {files[0]}, epsilon 3 px"
-    assert titles.split()[:4] == ["tau,", "px", "average", "precision"]
+    assert titles.split()[:6] == ["tau,", "px", "area", "under", "the", "curve"]
     assert titles.endswith("F1 F1 cross-validated F1 cross-validated from F1 cross-validated to")
     assert (best.split()[0], best.split()[2]) == ("20", "0.7")
     assert "5 of 5 thresholds; --json gives all:" in rest

@@ -28,7 +28,7 @@ WIDE = 0.7
 MOST_KINDS = 6
 
 # The longest text of a slice, in characters, and the width of a character, in px.
-LONGEST_SLICE, CHARACTER = 14, 5.5
+LONGEST_SLICE, CHARACTER = 14, 6.2
 
 BOUNDS = ("estimate", "low", "high")
 

@@ -16,7 +16,10 @@ from ..evaluation import EVERY_PAGE, Evaluation, Ranked, intervals_of, matches_o
 MOST_SLICES, BINS = 10, 5
 
 # The digits that edges of bins may have in a picture.
-DIGITS = (3, 4, 5, 6)
+DIGITS = (2, 3, 4, 5, 6)
+
+# From so much on, edges are written in such units; years, for instance, stay as they are.
+SCALES = ((1e9, 1e9, "G"), (1e6, 1e6, "M"), (1e4, 1e3, "k"))
 
 # The column of the size of truths, and what columns whose names are no words are called.
 SIZE = "size"
@@ -121,10 +124,17 @@ def _in_short(bins: Sequence[str]) -> list[str]:
     distinct = {edge for of in edges for edge in of}
     dash = " to " if min(distinct) < 0 else "–"
     for digits in DIGITS:
-        texts = {edge: f"{edge:,.0f}" if abs(edge) >= 10.0**digits else f"{edge:.{digits}g}" for edge in distinct}
+        texts = {edge: _edge(edge, digits) for edge in distinct}
         if len({*texts.values()}) == len(distinct):
             return [dash.join(texts[edge] for edge in of) for of in edges]
     return [*bins]
+
+
+def _edge(edge: float, digits: int) -> str:
+    """The edge of a bin in so many digits, or more where the number is whole: 0.12, 1064, 12k."""
+    unit, sign = next(((unit, sign) for least, unit, sign in SCALES if least <= abs(edge) < np.inf), (1, ""))
+    edge /= unit
+    return f"{edge:.0f}{sign}" if 10.0**digits <= abs(edge) < np.inf else f"{edge:.{digits}g}{sign}"
 
 
 def _made(metric: str, column: str, tables: dict[str, pd.DataFrame]) -> Sliced:

@@ -62,6 +62,11 @@ export async function makeFramesSection(section, view, pictures) {
   makeLink(linkPlace, () => address());
   // By now the page may have changed the address of the location again; that of the event is the one asked for.
   addEventListener("hashchange", ({ newURL }) => { restore(shownOf(source, new URL(newURL).hash)); });
+  // A link to what the address still says changes no address, although the frames may have gone on since.
+  document.addEventListener("click", ({ target }) => {
+    const link = target instanceof Element ? target.closest("a") : null;
+    if (link?.hash === location.hash) restore(shownOf(source, link.hash));
+  });
   await restore(shownOf(source, location.hash) ?? { viewer: { frame: firstWithErrors(source, viewer.state().submissions) }, object: null, filter: [], gallery });
   isReady = true;
   return {
