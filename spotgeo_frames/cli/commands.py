@@ -134,8 +134,8 @@ REPORT = Command(
         path("--tables", "Folder for the tables behind the page, as Parquet"),
         argument(
             "--sections",
-            "Only these sections, in this order: suspicions, numbers, comparison, changes, precision, hota, "
-            "conditions, errors, identities, places, thresholds, slices, frames",
+            "Only these sections, in this order: suspicions, numbers, comparison, changes, precision, tracks, "
+            "hota, conditions, classes, errors, identities, places, thresholds, slices, frames, metrics",
             metavar="NAME,NAME",
             type=words,
         ),

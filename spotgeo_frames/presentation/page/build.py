@@ -49,8 +49,8 @@ def report(
     Of every kind the page shows suspected mistakes, the headline metrics with 95% intervals, kinds of error and what
     they cost, where in the image objects are found and how near the predictions are, metrics by slices with the worst
     of them in words, classes, where there are any, and which is taken for which, and the frames with their truths and
-    predictions. Several submissions are also compared, with what changed between them, and scores
-    add the metrics at each threshold. Which metrics come first depends on the kind:
+    predictions. Several submissions are also compared, with what changed between them, and scores add the metrics at
+    each threshold. Which metrics come first depends on the kind:
 
     - points, and joints one by one: F1 and both mean squared errors. F1 ranks submissions.
     - boxes, and whole poses: AP, if all submissions have scores and are matched by IoU or OKS. AP then ranks, and there
@@ -58,10 +58,10 @@ def report(
     - tracks: HOTA with its sides DetA and AssA, then MOTA and IDF1, of joints mota. HOTA ranks, and there are these
       metrics by sequence and by joint, HOTA over alpha, and the switches and gaps by their cause.
 
-    Frames are drawn as points, boxes or skeletons, of tracks also with trails, identities and a time line of each
-    object; submissions stand beside or over one another. Clicks in charts and tables, a filter by any column, and a
-    gallery lead to the frames, and a link reopens a view. A page has no room for every frame of a large dataset; then
-    it has the worst of each submission and a random sample, and says so. It needs the extra `report`.
+    Frames are drawn as points, boxes, masks or skeletons, of tracks also with trails, identities and a time line of
+    each object; submissions stand beside or over one another. Clicks in charts and tables, a filter by any column, and
+    a gallery lead to the frames, and a link reopens a view. A page has no room for every frame of a large dataset;
+    then it has the worst of each submission and a random sample, and says so. It needs the extra `report`.
 
     Parameters
     ----------
@@ -118,9 +118,10 @@ def report(
         A folder to write the tables behind the page to, as Parquet, with a README that explains every column.
     sections
         The sections that the page has below its first screen, in this order; all that the data have something for
-        without a word. Their names: suspicions, numbers, comparison, changes, precision, hota, conditions, errors,
-        identities, places, thresholds, slices, frames. What only other sections need is not computed, so pictures of
-        the first screen that rest on `errors`, `precision`, `thresholds` or `frames` are left out with these.
+        without a word. Their names: suspicions, numbers, comparison, changes, precision, tracks, hota, conditions,
+        classes, errors, identities, places, thresholds, slices, frames, metrics. What only other sections need is not
+        computed, so pictures of the first screen that rest on `errors`, `thresholds` or `frames` are left out with
+        these.
     title
         A title above the first sentence, of at most 200 characters.
     note
