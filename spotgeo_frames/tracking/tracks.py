@@ -117,7 +117,8 @@ class TrackResult(NamedTuple):
         """Which official numbers these are, or what keeps them from being official."""
         from ..tables import arrow  # imported here, because it needs pandas
 
-        return official.of_tracks(arrow.notes_of(self.matches))
+        # The match table notes what the numbers of the summary do not: classes that were evaluated together.
+        return official.of_tracks(arrow.notes_of(self.matches) if arrow.notes_of(self.summary) else {})
 
     def __repr__(self) -> str:
         from ..support import pandas_tables

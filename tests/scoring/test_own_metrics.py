@@ -26,7 +26,7 @@ from spotgeo_frames.presentation.drawing.display import texts
 from spotgeo_frames.presentation.page.evaluation import evaluate
 from spotgeo_frames.presentation.page.folder import files
 from spotgeo_frames.presentation.page.html.blocks import Numbers, Table
-from spotgeo_frames.presentation.page.sections import sections_of
+from spotgeo_frames.presentation.page.sections import sections_of, tables_behind
 from spotgeo_frames.scoring.own_metrics import BUILT_IN_SUMS, TRACK_METRIC_NAMES
 from spotgeo_frames.scoring.registry import METRICS, own_metrics, summary_columns
 from spotgeo_frames.support.writing import write_together
@@ -540,7 +540,7 @@ def test_the_report_has_own_metrics(tmp_path: Path) -> None:
     assert of_sequences.titles[-1] == "missed brightness, mag"
     assert evaluation.compared is not None
     assert "missed_brightness" in evaluation.compared.pairs["metric"].tolist()
-    write_together(files(sections, evaluation.rule, tmp_path, {}))
+    write_together(files(tables_behind(evaluation, sections), evaluation.rule, tmp_path, {}))
     assert "| `missed_brightness` | float64 | mag, a metric of your own |" in (tmp_path / "README.md").read_text(
         "utf-8"
     )

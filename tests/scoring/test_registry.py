@@ -20,7 +20,7 @@ from spotgeo_frames.presentation.drawing.display import texts
 from spotgeo_frames.presentation.page.evaluation import evaluate
 from spotgeo_frames.presentation.page.folder import files
 from spotgeo_frames.presentation.page.html.blocks import Numbers
-from spotgeo_frames.presentation.page.sections import sections_of
+from spotgeo_frames.presentation.page.sections import sections_of, tables_behind
 from spotgeo_frames.scoring import registry, sequence_sums, summary
 from spotgeo_frames.scoring.ap.numbers import AP_METRICS
 from spotgeo_frames.scoring.registry import (
@@ -211,7 +211,7 @@ def test_the_report_describes_a_new_metric(monkeypatch: pytest.MonkeyPatch, tmp_
         truth, {"a": truth}, [{"sequence": None}], MatchOptions(), Rule("distance", 10.0, 3.0), tracks=False
     )
     sections = sections_of(evaluation)
-    write_together(files(sections, evaluation.rule, tmp_path, {}))
+    write_together(files(tables_behind(evaluation, sections), evaluation.rule, tmp_path, {}))
     readme = (tmp_path / "README.md").read_text("utf-8")
     assert "| `found_part` | float64 | as recall |" in readme
     [numbers] = [block for section in sections for block in section.blocks if isinstance(block, Numbers)]
