@@ -215,4 +215,4 @@ def test_the_report_describes_a_new_metric(monkeypatch: pytest.MonkeyPatch, tmp_
     readme = (tmp_path / "README.md").read_text("utf-8")
     assert "| `found_part` | float64 | as recall |" in readme
     [numbers] = [block for section in sections for block in section.blocks if isinstance(block, Numbers)]
-    assert numbers.counts[3] == ("TP: truths matched with a prediction (found)", ["2"])
+    assert numbers.counts[0] == ("TP: truths matched with a prediction (found)", ["2"])
