@@ -7,6 +7,7 @@ docstring, whose sections become headings.
 import inspect
 import os
 import re
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -63,7 +64,7 @@ def write_room(source: Path, room: str, section: str) -> None:
     _, _, body = section.partition("\n")
     body = re.sub(r"\]\((?=[\w/]+\.md)", "](../", body)  # the page is a folder deeper than docs/reference.md
     names = [row[1] for row in ROW.finditer(section) if row[1] != "__version__"]
-    says = docstrings.as_markdown(inspect.getdoc(getattr(sf, room)) or "", "")
+    says = docstrings.as_markdown(inspect.getdoc(import_module(f"{sf.__name__}.{room}")) or "", "")
     listed = toctree([place_of(name) for name in names])
     text = f"# {room}\n\n{says}\n{with_links(body, '').replace('### ', '## ')}\n{listed}"
     (source / "reference" / f"{room}.md").write_text(text)

@@ -158,6 +158,10 @@ def test_nothing_at_all(tmp_path: Path) -> None:
     with warned("only one sequence"):
         page = page_of(truth, {"a": objects([])}, tmp_path)
     assert heading(page) == "There is nothing to find: a has 0 false alarms."
+    assert page.says("F1 is not known.")
+    with warned("only one sequence", "with 1 sequence no p-value"):
+        page = page_of(truth, {"a": objects([]), "b": objects([])}, tmp_path)
+    assert page.says("F1 is not known of any submission.")
     assert 'class="card' not in page.raw.partition("<header")[2].partition("</header>")[0]
 
 

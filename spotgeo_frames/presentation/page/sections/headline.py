@@ -80,6 +80,8 @@ def lead(evaluation: Evaluation) -> list[str]:
     name = wording.first_title(metric, evaluation.rule)
     if held := held_in(match_columns(matches_of_name(evaluation, evaluation.names[0]))):
         sentences.append(f"{held[0].upper()}{held[1:]}.")
+    if shown[metric] == DASH:  # that of the best submission, so nobody has one
+        return [f"{name} is not known{'' if evaluation.compared is None else ' of any submission'}.", *sentences]
     value = _with_interval(evaluation, shown[metric])
     if evaluation.compared is None:
         return [f"{name} is {value}.", *sentences]
@@ -94,12 +96,10 @@ def lead(evaluation: Evaluation) -> list[str]:
 
 
 def _with_interval(evaluation: Evaluation, value: str) -> str:
-    """The first headline number of the best submission with its interval, or with the reason why it has none."""
+    """The first headline number of the best submission, which is known, with its interval or the reason why not."""
     rows = rows_of(evaluation.intervals, COMBINED)
     row = rows[rows["metric"] == evaluation.headline[0]].iloc[:1]
     [low, high] = display.texts(row[["metric", "estimate", "low", "high"]]).iloc[0][["low", "high"]]
-    if value == DASH:
-        return value
     if low != DASH:
         return f"{value} ({CONFIDENCE:.0%} interval {low} to {high})"
     return f"{value} (no interval: {row['reason'].iloc[0]})"
