@@ -10,7 +10,7 @@ import pytest
 import spotgeo_frames as sf
 from helpers.report_inputs import Page
 from spotgeo_frames.presentation.drawing.display import texts
-from spotgeo_frames.presentation.page.sections import slice_differences, slice_words
+from spotgeo_frames.presentation.page.sections import multiples, slice_differences, slice_words
 
 
 def stars(n_sequences: int) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
@@ -128,3 +128,26 @@ def test_what_takes_too_long_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert page.says("The worst slices are not named here: that takes long")
     assert page.says("Differences by truth_colour are left out, since they take long")
     assert not [*(tmp_path / "tables").glob("differences_*")]
+
+
+def test_slices_without_an_interval_are_named_with_the_reason(tmp_path: Path) -> None:
+    """Violet stars are in one sequence only; all other colours are in every one."""
+    truth, sides = stars(24)
+    truth.loc[(truth["colour"] == "white") & (truth["sequence"] == 3), "colour"] = "violet"
+    sf.report(truth, sides, tmp_path / "report.html", by="truth_colour")
+    page = Page(tmp_path / "report.html")
+    assert page.says("No interval where truth_colour is violet: only one sequence: nothing tells how others differ.")
+    assert not page.says("No interval where truth_colour is blue")
+
+
+def test_where_all_slices_lack_an_interval_none_is_named(tmp_path: Path) -> None:
+    truth, sides = stars(1)
+    sf.report(truth, sides["blind"], tmp_path / "report.html", by="truth_colour", sections=["slices"])
+    assert Page(tmp_path / "report.html").says("No interval: only one sequence: nothing tells how others differ.")
+
+
+def test_slices_that_one_submission_lacks_say_whose() -> None:
+    rows = pd.DataFrame({"submission": ["a", "a", "b", "b"], "colour": ["red", "blue"] * 2, "estimate": 0.5})
+    rows = rows.assign(low=[0.4, 0.4, np.nan, 0.4], reason=[None, None, "only one sequence", None])
+    [text] = multiples.without_interval(rows, ["a", "b"], ["colour"])
+    assert text.text == "No interval where colour is red (b): only one sequence."

@@ -28,6 +28,7 @@ from ..html.blocks import (
     sorting,
     table_of,
 )
+from .multiples import without_interval
 from .slice_differences import ABOUT_DIFFERENCES, differences_by_slice, titled
 from .slice_words import worst_in_words
 
@@ -53,8 +54,9 @@ COSTS = ["kind", "n_misses", "n_false_alarms", "AP_gain", "AP50_gain", "f1", "f1
 TRACK_COSTS = ["kind", "n_misses", "n_false_alarms", "n_breaks"]
 TRACK_COSTS += ["HOTA", "HOTA_gain", "MOTA_gain", "IDF1_gain", "f1_gain"]
 ABOUT_SLICES = (
-    "Click a heading to sort. A dash is an unknown value. For instance, in slices by a column that only truths have, "
-    "false alarms belong to no slice."
+    "Charts have intervals; the tables below them have none, and intervals(match_table, by=...) computes those. Click "
+    "a heading to sort. A dash is an unknown value. For instance, in slices by a column that only truths have, false "
+    "alarms belong to no slice."
 )
 CAPTIONS = {"sequence": "By sequence", "frame_n_truth": "By the number of truths in a frame (frame_n_truth)"}
 
@@ -198,7 +200,7 @@ def _slices_drawn(
     table, block, told = differences_by_slice(evaluation, columns, names, n_slices, metric, f"{name}-differences")
     beside: list[Block] = [Figures([figure, block])] if isinstance(block, Figure) else [figure]
     beside += [] if block is None or isinstance(block, Figure) else [block]
-    return [*beside, *([Text(told)] if told else [])], table
+    return [*beside, *without_interval(rows, names, columns), *([Text(told)] if told else [])], table
 
 
 def slices_figure(

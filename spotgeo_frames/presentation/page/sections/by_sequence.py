@@ -114,6 +114,5 @@ def _by_joint(evaluation: Evaluation, summary: pd.DataFrame, joints: pd.DataFram
     """The charts and the table of each joint."""
     rows = summary[summary["sequence"].isna() & summary["joint"].notna()]
     blocks = small_multiples("joints", joints, METRICS_OF_TRACKS, evaluation.names, ["joint"])
-    blocks += [Text(f"No interval: {reason}.", "note") for reason in joints["reason"].dropna().unique()]
     table = having(rows, [*evaluation.whose, "joint", *SHOWN_OF_POSES])
     return [*blocks, table_of("joints", "Each joint, of all sequences", table, ["submission", "joint"])]

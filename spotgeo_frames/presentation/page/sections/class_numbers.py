@@ -19,9 +19,10 @@ from .suspects import suspects
 AVERAGES = ["AP", "AP50", "AP75", "AR100", "AR", "APs", "APm", "APl"]
 COUNTS = ["n_truth", "tp", "fn", "fp", "precision", "recall", "f1"]
 
-ABOUT_CLASSES = (
-    "AP and AR are COCO's; the other numbers follow from the match tables, in which only a prediction of its own class "
-    "finds a truth. A button beside a class unfolds its precision over recall."
+ABOUT_CLASSES = 'The numbers of classes have no intervals here; intervals(x, by="category") computes them.'
+ABOUT_AP = (
+    " AP and AR are COCO's; the other numbers follow from the match tables, in which only a prediction of its own "
+    "class finds a truth. A button beside a class unfolds its precision over recall."
 )
 # The most curves of classes that a page has room for.
 MOST_CURVES = 1_200
@@ -33,7 +34,7 @@ def classes(evaluation: Evaluation) -> Section | None:
         return None
     table = _by_class(evaluation)
     tables = {"classes": table}
-    blocks: list[Block] = [Text(ABOUT_CLASSES, "note")] if evaluation.precisions else []
+    blocks: list[Block] = [Text(ABOUT_CLASSES + (ABOUT_AP if evaluation.precisions else ""), "note")]
     curves = _curves(evaluation)
     tables |= {"class_curves": curves} if len(curves) else {}
     blocks += [*_class_table(evaluation, table, curves), *matrices(evaluation)]

@@ -17,6 +17,9 @@ METRICS_OF_TRACKS = ["HOTA", "DetA", "AssA", "MOTA", "IDF1", "mota"]
 ROOM = 0.04
 
 FEW = f"Hollow dots: {OF_FEW}."
+NO_INTERVAL = "No interval{where}: {reason}."
+# The most slices that a sentence names.
+MOST_NAMED = 5
 
 
 def small_multiples(
@@ -40,7 +43,24 @@ def small_multiples(
         drawing = of_tables.estimates_by_slice(rows, names, slices, "", metric, domain)
         figures.append(Figure(f"{name}-{metric}", f"{wording.title(metric)} by {' and '.join(columns)}", drawing))
     few = [Text(FEW, "note")] if any(rests_on_few(rows).any() for rows in known.values()) else []
-    return [Figures(figures, are_small=True), *few]
+    return [Figures(figures, are_small=True), *few, *without_interval(pd.concat(known.values()), names, columns)]
+
+
+def without_interval(rows: pd.DataFrame, names: Sequence[str], columns: Sequence[str]) -> list[Text]:
+    """Which slices of a table of intervals have a number and no interval, a sentence for each reason."""
+    lacks = rows["estimate"].notna() & rows["low"].isna() & rows["reason"].notna()
+    slices = pd.Series(drawn_tables.slice_names(rows, columns), rows.index)
+    n_slices = slices[rows["estimate"].notna()].nunique()
+    answer = []
+    for reason, of in slices[lacks].groupby(rows["reason"][lacks], sort=False):
+        lacking = rows.loc[of.index, "submission"].groupby(of, sort=False).unique()
+        texts = [name if len(who) == len(names) else f"{name} ({', '.join(who)})" for name, who in lacking.items()]
+        more = len(texts) - MOST_NAMED
+        named = ", ".join(texts[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+        is_everywhere = len(texts) == n_slices and all(len(who) == len(names) for who in lacking)
+        where = "" if is_everywhere else f" where {' and '.join(columns)} is {named}"
+        answer.append(Text(NO_INTERVAL.format(where=where, reason=reason), "note"))
+    return answer
 
 
 def _range(rows: pd.DataFrame, least: float = -np.inf, greatest: float = np.inf) -> tuple[float, float]:
