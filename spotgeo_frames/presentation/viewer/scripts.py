@@ -30,6 +30,7 @@ VIEWER = [
         "legend",
         "objects",
         "panel",
+        "player",
         "time_line",
         "scenes",
         "keys",

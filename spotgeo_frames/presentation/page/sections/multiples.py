@@ -47,7 +47,9 @@ def small_multiples(
 
 
 def without_interval(rows: pd.DataFrame, names: Sequence[str], columns: Sequence[str]) -> list[Text]:
-    """Which slices of a table of intervals have a number and no interval, a sentence for each reason."""
+    """Which slices of a table have a number and no interval, a sentence for each reason; none where none has any."""
+    if "reason" not in rows:
+        return []
     lacks = rows["estimate"].notna() & rows["low"].isna() & rows["reason"].notna()
     slices = pd.Series(drawn_tables.slice_names(rows, columns), rows.index)
     n_slices = slices[rows["estimate"].notna()].nunique()

@@ -8,18 +8,24 @@ import { ZOOM } from "./controls.js";
  * @property {(by: number) => void} stepSequence
  * @property {(factor: number) => void} zoom
  * @property {() => void} showWhole shows the whole frame
+ * @property {() => void} playOrPause
+ * @property {(by: number) => void} toError
+ * @property {(by: number) => void} toBreak
  */
 
 const HAVE_KEYS = "select, input, .viewer-scroll, .viewer-time-scroll"; // keys of their own
 
-export const KEYS = "← → step through frames, Page Up and Page Down through sequences, + and − zoom, 0 shows the whole frame. " +
+const PRESSED_BY_SPACE = "button, a, summary";
+
+export const KEYS = "Space plays, ← → step through frames, Page Up and Page Down through sequences, n goes to the next frame with an " +
+  "error, b to the next break of a track (with Shift to the one before), + and − zoom, 0 shows the whole frame. " +
   "Ctrl and the mouse wheel zoom, drag moves, a click selects, also in the table and the time line.";
 
 /**
  * @param {HTMLElement} root
  * @param {KeyActions} actions
  */
-export function listenToKeys(root, { stepFrame, stepSequence, zoom, showWhole }) {
+export function listenToKeys(root, { stepFrame, stepSequence, zoom, showWhole, playOrPause, toError, toBreak }) {
   const acts = new Map([
     ["ArrowLeft", () => stepFrame(-1)],
     ["ArrowRight", () => stepFrame(1)],
@@ -28,11 +34,17 @@ export function listenToKeys(root, { stepFrame, stepSequence, zoom, showWhole })
     ["+", () => zoom(ZOOM)],
     ["-", () => zoom(1 / ZOOM)],
     ["0", showWhole],
+    [" ", playOrPause],
+    ["n", () => toError(1)],
+    ["N", () => toError(-1)],
+    ["b", () => toBreak(1)],
+    ["B", () => toBreak(-1)],
   ]);
   root.addEventListener("keydown", (event) => {
     const within = event.target instanceof Element ? event.target : root;
     const act = acts.get(event.key);
     if (!act || event.ctrlKey || event.altKey || event.metaKey || within.closest(HAVE_KEYS)) return;
+    if (event.key === " " && within.closest(PRESSED_BY_SPACE)) return;
     event.preventDefault();
     act();
   });

@@ -187,6 +187,17 @@ export function identityBefore(lives, object, cell) {
 }
 
 /**
+ * The frames in which a track breaks, in ascending order: those of switches, and the first of each gap.
+ * @param {Lives[]} every
+ * @returns {number[]}
+ */
+export function breaksOf(every) {
+  const frames = every.flatMap(({ event, frame }) => [...frame].filter((_, cell) =>
+    event[cell] === SWITCH || (event[cell] === GAP && event[cell - 1] !== GAP))); // a gap is between two matches of its object
+  return [...new Set(frames)].sort((a, b) => a - b);
+}
+
+/**
  * What an object is in a frame, in words.
  * @param {Lives} lives
  * @param {number} object

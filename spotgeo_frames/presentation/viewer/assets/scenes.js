@@ -2,6 +2,7 @@
 
 import { known } from "./columns.js";
 import { covering } from "./draw.js";
+import { breaksOf } from "./lives.js";
 import { breakText, isSame, keyOfObject, truthOfSelected } from "./state.js";
 import { boxesText, counted, detailsOf, statusText } from "./texts.js";
 
@@ -10,6 +11,7 @@ import { boxesText, counted, detailsOf, statusText } from "./texts.js";
  * @import { Shape } from "./geometry.js"
  * @import { Palette } from "./palette.js"
  * @import { Scene } from "./panel.js"
+ * @import { Reel } from "./player.js"
  * @import { Source } from "./source.js"
  * @import { Answers, Selected, State } from "./state.js"
  * @import { Times } from "./time_line.js"
@@ -158,4 +160,16 @@ export function timesOf({ source: { about, frames }, state, answers, passes }, p
       object: lives.objects.indexOf(truthOfSelected(answers.frames[i], state.selected) ?? ""),
     };
   });
+}
+
+/**
+ * What the player shows.
+ * @param {Display} display
+ * @param {Palette} palette
+ * @returns {Reel}
+ */
+export function reelOf({ source: { about, frames }, answers: { frame, lives, tallies } }, palette) {
+  const first = frames.first[frames.sequence[frame]];
+  const title = `frame ${frames.name[frame]} (${frame - first + 1} of ${tallies[0].length})`;
+  return { tallies, breaks: about.identities ? breaksOf(lives) : [], frame: frame - first, title, palette };
 }

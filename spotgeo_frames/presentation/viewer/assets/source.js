@@ -20,6 +20,7 @@ import { FALSE, FOUND, IGNORED, MARKS, MISSED, RIGHT } from "./marks.js";
  * @property {(frame: number, submission: number) => Counts | null | Promise<Counts | null>} counts null where the submission lacks the frame
  * @property {(frame: number, submission: number) => FrameRows | Promise<FrameRows>} rows
  * @property {(sequence: number, submission: number) => Lives | Promise<Lives>} lives
+ * @property {(sequence: number, submission: number) => (Counts | null)[] | Promise<(Counts | null)[]>} tallies the counts of each frame
  * @property {(frame: number) => Picture | null | Promise<Picture | null>} picture
  * @property {(frame: number, submissions: number[]) => string} [note] what else is to be said of a frame, after its counts
  * @property {(frame: number) => Map<string, string>} columns the user's, of the sequence and of the frame
@@ -42,11 +43,14 @@ export function sourceOf(view, pictures = new Map()) {
     rowsOf(view, submissions[submission], truthStarts, frame, submission);
   const counts = (/** @type {number} */ frame, /** @type {number} */ submission) =>
     countsOf(submissions[submission], frame);
-  const lives = kept((sequence, submission) => {
+  const framesIn = (/** @type {number} */ sequence) => {
     const [first, end] = [frames.first[sequence], frames.first[sequence + 1]];
-    const every = Array.from({ length: end - first }, (_, i) => first + i);
-    if (!view.identities) return countedLives(every.map((frame) => counts(frame, submission)));
-    return livesOf(every.map((frame) => rows(frame, submission)));
+    return Array.from({ length: end - first }, (_, i) => first + i);
+  };
+  const tallies = kept((sequence, submission) => framesIn(sequence).map((frame) => counts(frame, submission)));
+  const lives = kept((sequence, submission) => {
+    if (!view.identities) return countedLives(tallies(sequence, submission));
+    return livesOf(framesIn(sequence).map((frame) => rows(frame, submission)));
   });
   const sequences = sequencesOf(view, (sequence) => {
     let [missed, wrong] = [0, 0];
@@ -66,6 +70,7 @@ export function sourceOf(view, pictures = new Map()) {
     counts,
     rows,
     lives,
+    tallies,
     picture: (frame) => pictures.get(frame) ?? null,
     columns: (frame) =>
       new Map([...carried(view.sequences, frames.sequence[frame], "sequence_"), ...carried(view.frames, frame, "frame_")]),

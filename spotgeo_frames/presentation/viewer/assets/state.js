@@ -29,6 +29,7 @@ import { EVENTS } from "./marks.js";
  * @property {FrameRows[]} frames of each shown submission
  * @property {(Counts | null)[]} counts
  * @property {Lives[]} lives
+ * @property {(Counts | null)[][]} tallies the counts of each frame of the sequence
  * @property {Layer[]} layers
  * @property {LoadedPicture | null} loaded the picture
  *
@@ -47,14 +48,15 @@ export async function answersOf(source, { frame, submissions, trail }) {
   const sequence = source.frames.sequence[frame];
   const first = Math.max(source.frames.first[sequence], frame - trail);
   const earlier = Array.from({ length: frame - first }, (_, i) => first + i);
-  const [rows, counts, lives, before, loaded] = await Promise.all([
+  const [rows, counts, lives, tallies, before, loaded] = await Promise.all([
     Promise.all(submissions.map((submission) => source.rows(frame, submission))),
     Promise.all(submissions.map((submission) => source.counts(frame, submission))),
     Promise.all(submissions.map((submission) => source.lives(sequence, submission))),
+    Promise.all(submissions.map((submission) => source.tallies(sequence, submission))),
     Promise.all(submissions.map((submission) => Promise.all(earlier.map((other) => source.rows(other, submission))))),
     Promise.resolve(source.picture(frame)).then(load),
   ]);
-  return { frame, submissions, frames: rows, counts, lives, layers: rows.map((own, i) => layerOf(own, before[i], source.about)), loaded };
+  return { frame, submissions, frames: rows, counts, lives, tallies, layers: rows.map((own, i) => layerOf(own, before[i], source.about)), loaded };
 }
 
 /**

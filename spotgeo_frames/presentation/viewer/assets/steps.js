@@ -1,6 +1,44 @@
 // Which frame comes next: of the same sequence, or, with a filter, of those that have something.
 
-/** @import { Frames } from "./source.js" */
+import { breaksOf } from "./lives.js";
+
+/** @import { Frames, Source } from "./source.js" */
+
+/**
+ * The next or previous frame with an error or a break of a track, also in other sequences; null where there is none.
+ * @param {Source} source
+ * @param {number[]} submissions
+ * @param {"error" | "break"} what
+ * @param {number} frame
+ * @param {number} by 1 or -1
+ * @param {() => boolean} isWanted whether to search on
+ * @returns {Promise<number | null>}
+ */
+export async function nextEvent(source, submissions, what, frame, by, isWanted) {
+  const { first, sequence } = source.frames;
+  for (let place = sequence[frame]; place >= 0 && place < source.about.sequences.length && isWanted(); place += by) {
+    const found = (await eventsIn(source, submissions, what, place)).map((one) => first[place] + one);
+    const next = by > 0 ? found.find((one) => one > frame) : found.findLast((one) => one < frame);
+    if (next !== undefined) return next;
+  }
+  return null;
+}
+
+/**
+ * The frames of a sequence with an error or a break, counted from its first.
+ * @param {Source} source
+ * @param {number[]} submissions
+ * @param {"error" | "break"} what
+ * @param {number} place of the sequence
+ */
+async function eventsIn(source, submissions, what, place) {
+  if (what === "break") return breaksOf(await Promise.all(submissions.map((submission) => source.lives(place, submission))));
+  const tallies = await Promise.all(submissions.map((submission) => source.tallies(place, submission)));
+  return tallies[0].map((_, frame) => frame).filter((frame) => tallies.some((tally) => {
+    const counts = tally[frame];
+    return counts !== null && counts.missed + counts.wrong > 0;
+  }));
+}
 
 /**
  * The next or previous frame; null where there is none. Without a filter it is one of the same sequence.

@@ -10,9 +10,10 @@ import { cellOf } from "./lives.js";
 import { makeObjectsTable } from "./objects.js";
 import { palettesOf } from "./palette.js";
 import { makePanel } from "./panel.js";
-import { coloringOf, isChosen, notesOf, scenesOf, timesOf } from "./scenes.js";
+import { makeClock, makePlayer } from "./player.js";
+import { coloringOf, isChosen, notesOf, reelOf, scenesOf, timesOf } from "./scenes.js";
 import { answersOf, keyOfObject, possible, selectionIn } from "./state.js";
-import { nextFrame, nextSequence } from "./steps.js";
+import { nextEvent, nextFrame, nextSequence } from "./steps.js";
 import { statusText } from "./texts.js";
 import { makeTimeLine } from "./time_line.js";
 
@@ -70,8 +71,15 @@ export function createViewer(root, source, { onChange = () => {}, onSelect = () 
   let answers = null;
   let asked = 0; // how often, so that late answers are known
 
-  const parts = buildParts(root, source, { change: go, toSequence, stepFrame, stepSequence, zoom, select, move, pick, hover, jump });
-  listenToKeys(root, { stepFrame, stepSequence, zoom, showWhole: () => move(null, true) });
+  let searched = 0; // how often an error or a break was, so that only the last search goes on
+
+  const toError = (/** @type {number} */ by) => toEvent("error", by);
+  const toBreak = (/** @type {number} */ by) => toEvent("break", by);
+  const parts = buildParts(root, source, {
+    change: go, toSequence, stepFrame, stepSequence, zoom, select, move, pick, hover, jump, playOrPause, toError, toBreak, toFrame,
+  });
+  const clock = makeClock(playOn, parts.player.speed, showPlaying);
+  listenToKeys(root, { stepFrame, stepSequence, zoom, showWhole: () => move(null, true), playOrPause, toError, toBreak });
   new ResizeObserver(redraw).observe(root);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 
@@ -95,7 +103,7 @@ export function createViewer(root, source, { onChange = () => {}, onSelect = () 
     hovered = null;
     ({ selected: state.selected, followed } = selectionIn(answered.frames, state.selected, followed, about.identities));
     showAll(answered);
-    onChange(structuredClone(state));
+    if (!clock.isPlaying()) onChange(structuredClone(state));
   }
 
   /** @param {Answers} shown */
@@ -110,7 +118,7 @@ export function createViewer(root, source, { onChange = () => {}, onSelect = () 
     parts.status.textContent = statusText(source, state.frame, state.submissions, shown.counts) + notesOf(displayOf(shown), visited);
     parts.columns.textContent = [...source.columns(state.frame)].map(([name, value]) => `${name}: ${value}`).join("; ");
     redraw(); // before the table, so that sizes are read from a layout that is known
-    showObjects(shown);
+    if (!clock.isPlaying()) showObjects(shown);
   }
 
   /** @param {Answers} shown */
@@ -134,6 +142,7 @@ export function createViewer(root, source, { onChange = () => {}, onSelect = () 
     const { plain, onPicture } = palettesOf(root);
     drawScenes();
     showLegend(parts.legend, about, answers.loaded ? onPicture : plain, coloringOf(state, answers), answers.submissions);
+    parts.player.show(reelOf(displayOf(answers), plain));
     const times = timesOf(displayOf(answers), plain);
     parts.times.forEach(({ element, show }, i) => {
       element.hidden = i >= times.length;
@@ -153,21 +162,72 @@ export function createViewer(root, source, { onChange = () => {}, onSelect = () 
     scenes.forEach((scene, i) => parts.panels[i].show(scene));
   }
 
+  // The next frame of the sequence, of those that steps go to.
+  async function playOn() {
+    const next = nextFrame(frames, visited, state.frame, 1);
+    if (next === null || frames.sequence[next] !== frames.sequence[state.frame]) return false;
+    await go({ frame: next });
+    return true;
+  }
+
+  // Plays on from here, or from the first frame if this is the last.
+  async function playOrPause() {
+    if (clock.isPlaying()) return clock.pause();
+    const next = nextFrame(frames, visited, state.frame, 1);
+    if (next === null || frames.sequence[next] !== frames.sequence[state.frame]) await go({ frame: firstOf(frames.sequence[state.frame]) });
+    clock.play();
+  }
+
+  // What waits while frames are played: the table of objects, and what the page makes of the state.
+  /** @param {boolean} isPlaying */
+  function showPlaying(isPlaying) {
+    parts.player.showPlaying(isPlaying);
+    parts.status.setAttribute("aria-live", isPlaying ? "off" : "polite");
+    parts.objects.element.toggleAttribute("data-waits", isPlaying);
+    if (isPlaying || !answers) return;
+    showObjects(answers);
+    onChange(structuredClone(state));
+  }
+
+  /** @param {"error" | "break"} what @param {number} by */
+  async function toEvent(what, by) {
+    const search = ++searched;
+    const frame = await nextEvent(source, state.submissions, what, state.frame, by, () => search === searched);
+    if (search === searched && frame !== null) to(frame);
+  }
+
+  /** @param {number} frame counted from the first of the sequence */
+  function toFrame(frame) {
+    to(frames.first[frames.sequence[state.frame]] + frame);
+  }
+
+  // Every step of the reader's ends playing.
+  /** @param {number} frame */
+  function to(frame) {
+    clock.pause();
+    go({ frame });
+  }
+
+  /** @param {number} sequence */
+  function firstOf(sequence) {
+    return visited?.find((frame) => frames.sequence[frame] === sequence) ?? frames.first[sequence];
+  }
+
   /** @param {number} sequence */
   function toSequence(sequence) {
-    go({ frame: visited?.find((frame) => frames.sequence[frame] === sequence) ?? frames.first[sequence] });
+    to(firstOf(sequence));
   }
 
   /** @param {number} by */
   function stepFrame(by) {
     const frame = nextFrame(frames, visited, state.frame, by);
-    if (frame !== null) go({ frame });
+    if (frame !== null) to(frame);
   }
 
   /** @param {number} by */
   function stepSequence(by) {
     const frame = nextSequence(frames, visited, state.frame, by);
-    if (frame !== null) go({ frame });
+    if (frame !== null) to(frame);
   }
 
   /** @param {number} factor */
@@ -189,6 +249,7 @@ export function createViewer(root, source, { onChange = () => {}, onSelect = () 
 
   /** @param {Selected | null} selected @param {boolean} more */
   function select(selected, more) {
+    clock.pause(); // what was clicked stays in sight
     go({ selected });
     onSelect(selected, more);
   }
@@ -207,13 +268,17 @@ export function createViewer(root, source, { onChange = () => {}, onSelect = () 
     const cell = lives.counted ? -1 : cellOf(lives, object, frame);
     const selected = cell < 0 ? null : { side: /** @type {Side} */ ("truth"), submission: submissions[i], row: lives.row[cell] };
     if (selected) onSelect(selected, false);
+    clock.pause();
     go({ frame: frames.first[frames.sequence[here]] + frame, ...(selected ? { selected } : {}) });
   }
 
   ask();
   return {
     state: () => structuredClone(state),
-    go,
+    go(change) {
+      clock.pause();
+      return go(change);
+    },
     filter(nextPasses, nextFrames) {
       [passes, visited] = [nextPasses, nextFrames];
       return ask();
@@ -231,7 +296,7 @@ export function createViewer(root, source, { onChange = () => {}, onSelect = () 
  * The parts of the viewer in their order; there are as many panels and time lines as submissions.
  * @param {HTMLElement} root
  * @param {Source} source
- * @param {import("./controls.js").Actions & import("./panel.js").PanelActions & {select: (selected: Selected, more: boolean) => void, jump: (i: number, object: number, frame: number) => void}} actions
+ * @param {import("./controls.js").Actions & import("./panel.js").PanelActions & import("./player.js").PlayerActions & {select: (selected: Selected, more: boolean) => void, jump: (i: number, object: number, frame: number) => void}} actions
  */
 function buildParts(root, { about, frames }, actions) {
   root.classList.add("viewer");
@@ -245,13 +310,14 @@ function buildParts(root, { about, frames }, actions) {
   stages.setAttribute("role", "group");
   stages.setAttribute("aria-label", "Frame");
   const panels = about.submissions.map(() => makePanel(actions));
+  const player = makePlayer(about.identities, actions);
   const times = about.submissions.map((_, i) => makeTimeLine((object, frame) => actions.jump(i, object, frame)));
   const timesNote = make("p", "viewer-keys", about.identities ? TIMES_OF_TRACKS : TIMES_OF_COUNTS);
   const objects = makeObjectsTable(about, actions.select);
   stages.append(...panels.map(({ element }) => element));
   const below = make("div");
-  below.append(columns, legend, stages, make("p", "viewer-keys", KEYS), ...times.map(({ element }) => element), timesNote, objects.element);
+  below.append(columns, legend, stages, player.element, make("p", "viewer-keys", KEYS), ...times.map(({ element }) => element), timesNote, objects.element);
   controls.element.hidden = !frames.n;
   root.replaceChildren(controls.element, status, below);
-  return { controls, status, columns, legend, stages, panels, times, timesNote, objects, below };
+  return { controls, status, columns, legend, stages, panels, player, times, timesNote, objects, below };
 }
