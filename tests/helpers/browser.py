@@ -24,6 +24,9 @@ WIDE, NARROW = 1280, 375
 # The colours of marks on a light page.
 FOUND, MISSED, RIGHT, FALSE = (0, 128, 92), (198, 47, 0), (0, 114, 178), (179, 107, 0)
 
+# Those on pictures, and on the dark field of tracks without pictures.
+ON_DARK = {FOUND: (60, 207, 160), MISSED: (255, 122, 82), RIGHT: (86, 180, 233), FALSE: (240, 180, 41)}
+
 
 def started(folder: Path) -> webdriver.Chrome:
     """Starts the browser, which keeps its files in a folder; the test is skipped where there is none."""

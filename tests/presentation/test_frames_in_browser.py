@@ -1,6 +1,7 @@
 """The frames of the report's page in a real browser: the viewer, its filter and gallery, links, and addresses."""
 
 import json
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,11 +19,9 @@ from selenium.webdriver.support.ui import Select, WebDriverWait
 
 import spotgeo_frames as sf
 from helpers.browser import (
-    FALSE,
-    FOUND,
     MISSED,
     NARROW,
-    RIGHT,
+    ON_DARK,
     WIDE,
     axe_findings,
     button,
@@ -129,6 +128,9 @@ def choose(driver: webdriver.Chrome, place: int, name: str) -> None:
     Select(driver.find_elements(By.CSS_SELECTOR, ".frames-filter select")[place]).select_by_visible_text(name)
 
 
+# Trails on the dark field let it shine through.
+FOUND_TRAIL = (45, 155, 120)
+
 # Where marks of each kind have lines, relative to the place of the object.
 LINES = {
     "points": [(0, 0)],
@@ -146,12 +148,11 @@ def test_each_kind_is_drawn_where_it_is(opened: Opened, drawn: Callable[[str], P
     n = 3 if kind == "joints" else 1
     assert f"{n} found, {n} missed, {n} false" in text(driver, STATUS)
     reach = 8 if kind in ("points", "joints") else 5
+    colours = [*(ON_DARK.values() if kind == "tracks" else ON_DARK)]
     for dx, dy in LINES[kind]:
-        assert has_colour(driver, FOUND, 100 + dx, 100 + dy, reach=reach), (dx, dy)
-        assert has_colour(driver, RIGHT, 102 + dx, 100 + dy, reach=reach), (dx, dy)
-        assert has_colour(driver, MISSED, 200 + dx, 100 + dy, reach=reach), (dx, dy)
-        assert has_colour(driver, FALSE, 300 + dx, 150 + dy, reach=reach), (dx, dy)
-    for colour in (FOUND, MISSED, RIGHT, FALSE):
+        for colour, x, y in zip(colours, (100, 200, 102, 300), (100, 100, 100, 150), strict=True):
+            assert has_colour(driver, colour, x + dx, y + dy, reach=reach), (colour, dx, dy)
+    for colour in colours:
         assert not has_colour(driver, colour, 250, 60, reach=20), "nothing is there"
     driver.get("about:blank")
 
@@ -160,7 +161,110 @@ def test_trails_lead_to_where_objects_were(opened: Opened, drawn: Callable[[str]
     place = {"x": 150, "y": 100, "reach": 3}  # between the middles in frames 3 and 4, away from any edge
     for trail in (0, 10):
         driver = opened(drawn("tracks"), address=view(sequence=1, frame=4, zoom="200 120 2", trail=trail))
-        assert has_colour(driver, FOUND, **place) == (trail > 0)
+        assert has_colour(driver, FOUND_TRAIL, **place) == (trail > 0)
+
+
+def test_tracks_without_pictures_have_trails_on_a_dark_field(opened: Opened, drawn: Callable[[str], Path]) -> None:
+    driver = opened(drawn("tracks"), address=view(sequence=1, frame=4, zoom="200 120 2"))
+    trails = Select(driver.find_element(By.XPATH, "//label[starts-with(., 'Trails')]/select"))
+    assert trails.first_selected_option.text == "10 frames"
+    assert has_colour(driver, FOUND_TRAIL, 150, 100, reach=3)
+    stage = driver.find_element(By.CSS_SELECTOR, ".viewer-stage")
+    assert stage.value_of_css_property("background-color") == "rgba(20, 23, 27, 1)"
+
+
+def test_playing_moves_the_picture_to_the_end_of_the_sequence(opened: Opened, drawn: Callable[[str], Path]) -> None:
+    driver = opened(drawn("points"), address=view(sequence=2, frame=1, zoom="200 120 2"))
+    assert has_colour(driver, MISSED, 200, 100, reach=8)
+    button(driver, "Play").click()
+    reads(driver, STATUS, "sequence 2, frame 4 (4 of 4)")
+    WebDriverWait(driver, 20).until(lambda one: button(one, "Play"))
+    assert has_colour(driver, MISSED, 260, 100, reach=8), "it moved by 20 px a frame"
+    assert not has_colour(driver, MISSED, 200, 100, reach=8)
+    assert named(driver)["frame"] == ["4"], "the address follows when playing ends"
+    driver.find_element(By.CSS_SELECTOR, ".viewer-stages").send_keys(" ")
+    reads(driver, STATUS, "frame 4 (4 of 4)")
+    WebDriverWait(driver, 20).until(lambda one: button(one, "Play"))
+    assert "sequence 2, " in text(driver, STATUS), "from the first frame again, and no further than its sequence"
+
+
+def test_playing_goes_no_further_where_it_is_paused(opened: Opened, tmp_path: Path) -> None:
+    truth, predictions = many(1, n_frames=60)
+    sf.report(truth, predictions, tmp_path / "report.html")
+    driver = opened(tmp_path / "report.html", address=view(sequence=1, frame=1))
+    stages = driver.find_element(By.CSS_SELECTOR, ".viewer-stages")
+    stages.send_keys(" ")
+    WebDriverWait(driver, 20).until(lambda one: not re.search(r"\([1-4] of 60\)", text(one, STATUS)))
+    stages.send_keys(" ")
+    WebDriverWait(driver, 20).until(lambda one: button(one, "Play"))
+    before = text(driver, STATUS)
+    time.sleep(0.5)
+    assert text(driver, STATUS) == before
+    objects = column_of_objects(driver)
+    stages.send_keys(Keys.ARROW_LEFT, Keys.ARROW_RIGHT)
+    reads(driver, STATUS, before)
+    assert column_of_objects(driver) == objects, "the table is that of the frame"
+
+
+def column_of_objects(driver: webdriver.Chrome) -> list[str]:
+    return [cell.text for cell in driver.find_elements(By.CSS_SELECTOR, ".viewer tbody td")]
+
+
+def test_the_slider_and_the_marks_above_it_lead_to_frames(opened: Opened, drawn: Callable[[str], Path]) -> None:
+    driver = opened(drawn("points"), address=view(sequence=1, frame=1, zoom="200 120 2"))
+    slider = driver.find_element(By.CSS_SELECTOR, ".viewer-scrubber input")
+    slider.send_keys(Keys.ARROW_RIGHT)
+    reads(driver, STATUS, "sequence 1, frame 2 (2 of 4)")
+    assert has_colour(driver, MISSED, 220, 100, reach=8), "scrubbing moves the picture"
+    assert slider.get_attribute("aria-valuetext") == "frame 2 (2 of 4)"
+    errors = driver.find_element(By.CSS_SELECTOR, ".viewer-scrubber canvas")
+    assert errors.get_attribute("aria-label") == "Errors by frame: 4 of 4 frames have some"
+    driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", errors)
+    ActionChains(driver).move_to_element_with_offset(errors, errors.size["width"] // 2 - 9, 0).click().perform()
+    reads(driver, STATUS, "sequence 1, frame 4 (4 of 4)")
+
+
+def test_keys_lead_to_errors_and_breaks(opened: Opened, tmp_path: Path) -> None:
+    """Of two sequences, that with errors comes first: a miss in its third frame, and a false alarm in its sixth."""
+    rows = [(name, frame, 1, 10.0 * frame, 0.0, 20.0, 20.0) for name in ("a", "b") for frame in range(1, 11)]
+    truth = pd.DataFrame(rows, columns=["sequence", "frame", "object", "x", "y", "w", "h"])
+    wrong = pd.DataFrame([("b", 6, 9, 500.0, 0.0, 20.0, 20.0)], columns=truth.columns)
+    found = truth[(truth["sequence"] == "a") | (truth["frame"] != 3)]
+    sf.report(truth, pd.concat([found, wrong], ignore_index=True), tmp_path / "report.html", tracks=True)
+    driver = opened(tmp_path / "report.html", address=view(sequence="b", frame=1))
+    stages = driver.find_element(By.CSS_SELECTOR, ".viewer-stages")
+    for key, place in (("n", "b, frame 3 "), ("n", "b, frame 6 "), ("n", "b, frame 6 "), ("N", "b, frame 3 ")):
+        stages.send_keys(key)
+        reads(driver, STATUS, f"sequence {place}")
+    for key, place in ((Keys.PAGE_DOWN, "a, frame 1 "), ("B", "b, frame 3 "), ("b", "b, frame 3 ")):
+        stages.send_keys(key)
+        reads(driver, STATUS, f"sequence {place}")
+
+
+def test_the_tip_says_why_two_are_no_pair(opened: Opened, tmp_path: Path) -> None:
+    """One prediction overlaps too little, and another is a second one of a truth that is taken."""
+    columns = ["sequence", "frame", "object", "x", "y", "w", "h", "score"]
+    truth = pd.DataFrame([(1, 1, 1, 100, 100, 40, 40, 0), (1, 1, 2, 200, 100, 40, 40, 0)], columns=columns)
+    rows = [(1, 1, 5, 118, 100, 40, 40, 0.9), (1, 1, 6, 200, 100, 40, 40, 0.8), (1, 1, 7, 201, 100, 40, 40, 0.7)]
+    sf.report(truth.drop(columns="score"), pd.DataFrame(rows, columns=columns), tmp_path / "report.html")
+    driver = opened(tmp_path / "report.html", address=view(sequence=1, frame=1, zoom="170 120 3"))
+    canvas = driver.find_element(By.CSS_SELECTOR, ".viewer-stage canvas")
+    driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", canvas)
+    for x, told in ((158, "#1, IoU 0.379; 0.5 is needed"), (241, "#2, IoU 0.951, taken by #6")):
+        ActionChains(driver).move_to_element_with_offset(canvas, 3 * (x - 170), 30).perform()
+        assert told in reads(driver, ".viewer-tip", "nearest truth")
+
+
+def test_frames_are_called_by_the_files_of_their_pictures(opened: Opened, tmp_path: Path) -> None:
+    truth, predictions = scene("boxes")
+    frames = truth[["sequence", "frame"]].drop_duplicates()
+    named_frames = frames.assign(
+        file_name="day/" + frames["sequence"].astype(str) + frames["frame"].astype(str) + ".jpg"
+    )
+    sf.report(sf.Annotations(truth, named_frames), predictions, tmp_path / "report.html")
+    driver = opened(tmp_path / "report.html", address=view(sequence=2, frame=3))
+    reads(driver, STATUS, "day/23.jpg, sequence 2, frame 3 (3 of 4)")
+    assert thumbnails(driver)[0].text.split("\n")[0].endswith(".jpg")
 
 
 def test_steps_by_button_key_and_sequence(opened: Opened, drawn: Callable[[str], Path]) -> None:

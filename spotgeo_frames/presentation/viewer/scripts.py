@@ -20,6 +20,7 @@ VIEWER = [
         "geometry",
         "palette",
         "strokes",
+        "labels",
         "draw",
         "steps",
         "texts",

@@ -22,14 +22,18 @@ MOST_TEXTS = 5000
 
 # Columns of match tables that the viewer's tables have under their own names. A column of the user's of such a name
 # keeps its prefix.
-OF_PAIRS = ("kind", "event", "cause", "detected_as")
-OF_PREDICTIONS = ("kind", "event", "cause", "ignored", "detection_of")
+NEAR = ("pair_object", "pair_distance", "pair_similarity")  # what explains an error, and how near it is
+OF_PAIRS = ("kind", "event", "cause", "detected_as", *NEAR)
+OF_PREDICTIONS = ("kind", "event", "cause", "ignored", "detection_of", *NEAR)
 OF_ROWS = tuple(dict.fromkeys(OF_PAIRS + OF_PREDICTIONS))
 RESERVED = {"joint", "pair", "measure", *OF_ROWS}
 
 # Columns that no table of the viewer has: it has the counts and the order itself, and nobody reads run lengths.
 UNSEEN = {schema.FILE_ORDER, "frame_n_truth", "frame_n_predicted"}
 UNSEEN |= {f"{prefix}{name}" for prefix in schema.SIDE_PREFIXES for name in schema.TEXT_OF_GEOMETRIES}
+
+# The column of frames that names their pictures, by which frames are called; it is shown however many names it has.
+FILE_NAME = "frame_file_name"
 
 # The columns of a sequence's area.
 SIDES = ("left", "right", "top", "bottom")
@@ -109,7 +113,7 @@ def view_of(
     }
     about = _kind(matches, columns) | {
         "identities": "event" in matches,
-        "measure": {"title": measure, "decimals": digits["measure"]},
+        "measure": {"title": measure, "decimals": digits["measure"]} | _needed(matches),
         "decimals": digits["x"],
     }
     return View(about | tables, bytes(content), left_out, masks.n_frames, masks.n_boxed)
@@ -134,7 +138,14 @@ def _digits(matches: pd.DataFrame, length: float) -> dict[str, int]:
     n_decimals = decimals(length)
     coordinates = [*schema.BOX, *pose_columns(pose_joints(matches))]
     by_similarity = schema.measure_of(matches) == "similarity"
-    return dict.fromkeys(coordinates, n_decimals) | {"measure": DIGITS if by_similarity else n_decimals}
+    of_measure = DIGITS if by_similarity else n_decimals
+    return dict.fromkeys(coordinates, n_decimals) | dict.fromkeys(("measure", *NEAR[1:]), of_measure)
+
+
+def _needed(matches: pd.DataFrame) -> dict[str, float]:
+    """The least similarity of a true positive, or its largest distance, where the table says it."""
+    name = "threshold" if schema.measure_of(matches) == "similarity" else "tau"
+    return {"needed": float(matches.attrs[name])} if name in matches.attrs else {}
 
 
 def _columns(matches: pd.DataFrame) -> tuple[dict[str, Column], list[str]]:
@@ -145,6 +156,7 @@ def _columns(matches: pd.DataFrame) -> tuple[dict[str, Column], list[str]]:
         "frame",
         "joint",
         schema.measure_of(matches),
+        FILE_NAME,
         *OF_ROWS,
         *(f"{prefix}object" for prefix in schema.SIDE_PREFIXES),
     }
@@ -177,7 +189,7 @@ def _marks(columns: Columns, rows: np.ndarray, names: Sequence[str]) -> dict[str
     return {
         name: column
         for name, column in found.items()
-        if not isinstance(column, Text) or {*used(column).values} - {"False"}
+        if ({*used(column).values} - {"False"} if isinstance(column, Text) else not np.isnan(column).all())
     }
 
 

@@ -14,7 +14,7 @@ const opened = () => {
   return sourceOf(readView(about, buffer));
 };
 const STATE = {
-  frame: 2, submissions: [1, 0], layout: "over", colour: "identity", trail: 5, marks: true,
+  frame: 2, submissions: [1, 0], layout: "over", colour: "identity", trail: 5, marks: true, labels: false,
   camera: { x: 12.5, y: -3, scale: 2 }, selected: { side: "truth", submission: 1, row: 4 },
 };
 const FILTER = [{ column: "truth_&=#", is: ["a b", "ü"] }];

@@ -59,7 +59,7 @@ def tiny_matches() -> dict[str, pd.DataFrame]:
 def test_a_tiny_scene() -> None:
     view = seen(tiny_matches(), sequences=["b", "a"])
     assert (view["kind"], view["identities"], view["joints"], view["bones"]) == ("points", False, [], [])
-    assert view["measure"] == {"title": DISTANCE, "decimals": 2}
+    assert view["measure"] == {"title": DISTANCE, "decimals": 2, "needed": 10.0}
     assert view["decimals"] == 2
     assert view["frames"] == {
         "sequence": [0, 0, 1],

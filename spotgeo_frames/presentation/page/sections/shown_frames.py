@@ -342,6 +342,7 @@ def _with_breaks(evaluation: Evaluation) -> pd.DataFrame:
 def _shown(chosen: ChosenFrames, evaluation: Evaluation) -> pd.DataFrame:
     """The rows that the page shows with their kinds of error in words, and with what does not count."""
     rows = chosen.rows.assign(kind=chosen.rows["kind"].cat.rename_categories(display.words))
+    rows.attrs = evaluation.matches.attrs
     truth = evaluation.truth.objects
     if "joint" in truth:
         return rows

@@ -20,7 +20,7 @@
  * @typedef {object} Facts what a view says of itself, beside its tables
  * @property {Kind} kind
  * @property {boolean} identities whether objects keep their name through a sequence
- * @property {{title: string, decimals: number}} measure of pairs: their distance or similarity
+ * @property {{title: string, decimals: number, needed?: number}} measure of pairs: their distance or similarity, and what a pair needs
  * @property {number} decimals of coordinates
  * @property {string[]} joints
  * @property {[number, number][]} bones pairs of positions in `joints`

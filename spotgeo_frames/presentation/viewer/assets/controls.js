@@ -40,6 +40,7 @@ export function makeControls(about, actions) {
   const colour = makeSelect("Colours tell", ["the outcome", "the identity"], (i) => actions.change({ colour: COLOURS[i] }));
   const trails = makeSelect("Trails", TRAILS.map((n) => (n ? `${n} frames` : "none")), (i) => actions.change({ trail: TRAILS[i] }));
   const marks = makeCheck("Marks", (checked) => actions.change({ marks: checked }));
+  const labels = makeCheck("Labels", (checked) => actions.change({ labels: checked }));
   const steps = {
     previousSequence: makeButton("Previous sequence", () => actions.stepSequence(-1)),
     nextSequence: makeButton("Next sequence", () => actions.stepSequence(1)),
@@ -53,7 +54,7 @@ export function makeControls(about, actions) {
   ];
   const buttons = make("div", "viewer-buttons");
   buttons.append(...Object.values(steps), ...zooms);
-  element.append(sequences.label, submissions.element, layout.label, colour.label, trails.label, marks.label, buttons);
+  element.append(sequences.label, submissions.element, layout.label, colour.label, trails.label, marks.label, labels.label, buttons);
   colour.label.hidden = trails.label.hidden = !about.identities;
   return {
     element,
@@ -66,6 +67,7 @@ export function makeControls(about, actions) {
       trails.select.selectedIndex = TRAILS.findLastIndex((n) => n <= state.trail);
       marks.label.hidden = !hasPicture;
       marks.input.checked = state.marks;
+      labels.input.checked = state.labels;
       enable(steps.previousFrame, reachable.previousFrame);
       enable(steps.nextFrame, reachable.nextFrame);
       enable(steps.previousSequence, reachable.previousSequence);

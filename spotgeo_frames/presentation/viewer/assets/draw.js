@@ -1,12 +1,14 @@
 // Draws frames on a canvas. Nothing here knows the page around it.
 
 import { closer, fitted, pathsOf, shapesOf, skeletonsOf } from "./geometry.js";
+import { placedLabels } from "./labels.js";
 import { FALSE, FOUND, IGNORED, MISSED, RIGHT } from "./marks.js";
 import { identityColor, palettesOf } from "./palette.js";
 import { addLine, boundsOf, PALE, penOf, RADIUS, strokeBones, strokeHalo, strokeShape } from "./strokes.js";
 
 /**
  * @import { Camera, Shape, Skeleton, Size } from "./geometry.js"
+ * @import { Label, Wanted } from "./labels.js"
  * @import { Palette } from "./palette.js"
  * @import { FrameRows, Side } from "./lives.js"
  * @import { Extent, Picture, Source, SourceFacts } from "./source.js"
@@ -31,7 +33,7 @@ import { addLine, boundsOf, PALE, penOf, RADIUS, strokeBones, strokeHalo, stroke
  * @property {Coloring} coloring
  * @property {Passes | null} passes
  * @property {SourceFacts} about
- * @property {(shape: Shape) => string | null} labelOf
+ * @property {(shape: Shape) => Label | null} labelOf
  * @property {(shape: Shape) => "selected" | "hovered" | null} emphasis
  */
 
@@ -96,7 +98,7 @@ export function drawFrame(context, size, camera, loaded, layers, look) {
   // The widest rings first, so that none covers another.
   if (over) for (const [place, layer] of [...layers.entries()].reverse()) drawRings(pen, project, layer, look, place);
   for (const [place, layer] of layers.entries()) drawLayer(pen, project, layer, look, place, over);
-  for (const layer of layers) drawLabels(context, size, project, layer, look);
+  drawLabels(context, size, project, layers, look);
 }
 
 /** How much smaller than a frame a thumbnail is drawn. */
@@ -284,31 +286,45 @@ function passing({ side, submission, row }, { passes }) {
 }
 
 /**
+ * Writes the labels of all layers; where these lie over one another, truths have those of the first.
  * @param {CanvasRenderingContext2D} context
  * @param {Size} size
  * @param {Projection} project
- * @param {Layer} layer
+ * @param {Layer[]} layers
  * @param {Look} look
  */
-function drawLabels(context, size, project, layer, look) {
+function drawLabels(context, size, project, layers, look) {
   context.font = FONT;
   context.setLineDash([]);
   context.textBaseline = "bottom";
-  for (const shape of layer.shapes) {
-    const label = passing(shape, look) ? look.labelOf(shape) : null;
-    if (label === null) continue;
-    const [x, y, w, h] = boundsOf(shape);
-    const beside = shape.box || shape.joints ? 0 : RADIUS + 2;
-    // A truth has its label above it, a prediction below, so that those of a pair can both be read.
-    const [left, top] = shape.side === "truth" ? project(x, y) : project(x, y + h);
-    const [right] = project(x + w, y);
-    if (right < 0 || left > size.width || top < 0 || top > size.height) continue;
-    const place = Math.min(shape.box || shape.joints ? left : right + beside, size.width - context.measureText(label).width - 3);
-    const height = Math.max(13, Math.min(shape.side === "truth" ? top - 3 : top + 15, size.height - 2));
+  const wanted = layers.flatMap(({ shapes }, place) => shapes.flatMap((shape) => {
+    const label = (shape.side === "truth" && place > 0) || !passing(shape, look) ? null : look.labelOf(shape);
+    return label === null ? [] : [wantedLabel(shape, label, project, look)];
+  }));
+  for (const { wanted: { label: { text }, color }, x, y } of placedLabels(wanted, size, (text) => context.measureText(text).width)) {
+    context.globalAlpha = 1;
     context.lineWidth = 3;
     context.strokeStyle = look.palette.rim ? "rgb(0 0 0 / 0.8)" : look.palette.paper;
-    context.strokeText(label, place, height);
-    context.fillStyle = label.includes("→") ? look.palette.marks[MISSED] : colorOf(shape, look);
-    context.fillText(label, place, height);
+    context.strokeText(text, x, y);
+    context.fillStyle = color;
+    context.fillText(text, x, y);
   }
+}
+
+/**
+ * A label with where its shape is on the screen. A truth has its label above it, a prediction below, so that those of a
+ * pair can both be read.
+ * @param {Shape} shape
+ * @param {Label} label
+ * @param {Projection} project
+ * @param {Look} look
+ * @returns {Wanted}
+ */
+function wantedLabel(shape, label, project, look) {
+  const [x, y, w, h] = boundsOf(shape);
+  const room = shape.box || shape.joints ? 0 : RADIUS;
+  const [left, top] = project(x, y);
+  const [right, bottom] = project(x + w, y + h);
+  const color = label.text.includes("→") ? look.palette.marks[MISSED] : colorOf(shape, look);
+  return { label, left: left - room, top: top - room, right: right + room, bottom: bottom + room, above: shape.side === "truth", color };
 }

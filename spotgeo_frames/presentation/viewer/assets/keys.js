@@ -17,9 +17,16 @@ const HAVE_KEYS = "select, input, .viewer-scroll, .viewer-time-scroll"; // keys 
 
 const PRESSED_BY_SPACE = "button, a, summary";
 
-export const KEYS = "Space plays, ← → step through frames, Page Up and Page Down through sequences, n goes to the next frame with an " +
-  "error, b to the next break of a track (with Shift to the one before), + and − zoom, 0 shows the whole frame. " +
-  "Ctrl and the mouse wheel zoom, drag moves, a click selects, also in the table and the time line.";
+/**
+ * What keys and the mouse do, in words.
+ * @param {boolean} identities whether tracks can break
+ */
+export function keysText(identities) {
+  const toBreak = identities ? ", b to the next break of a track" : "";
+  return `Space plays, ← → step through frames, Page Up and Page Down through sequences, n goes to the next frame with an error${toBreak} ` +
+    "(with Shift to the one before), + and − zoom, 0 shows the whole frame. Ctrl and the mouse wheel zoom, drag moves, a click selects, " +
+    "also in the table and the time line.";
+}
 
 /**
  * @param {HTMLElement} root

@@ -27,7 +27,7 @@ import { FALSE, MISSED } from "./marks.js";
  * @property {(isPlaying: boolean) => void} showPlaying
  * @property {() => number} speed in frames a second
  *
- * @typedef {{isPlaying: () => boolean, play: () => void, pause: () => void}} Clock
+ * @typedef {{isPlaying: () => boolean, play: () => Promise<void>, pause: () => void}} Clock
  */
 
 const SPEEDS = [1, 2, 5, 10, 25, 50];
@@ -61,17 +61,17 @@ export function makeClock(step, speed, told) {
         if (mine === run) await new Promise((done) => { setTimeout(done, 1000 / speed() - (Date.now() - begun)); });
       }
     } finally {
-      if (mine === run) pause(); // a step failed
+      if (mine === run) pause(); // a step failed, as play() then does
     }
   }
   return {
     isPlaying: () => isPlaying,
-    play() {
+    async play() {
       if (isPlaying) return;
       isPlaying = true;
       run++;
       told(true);
-      goOn();
+      await goOn();
     },
     pause,
   };

@@ -3,12 +3,14 @@
 import { known } from "./columns.js";
 import { covering } from "./draw.js";
 import { breaksOf } from "./lives.js";
+import { FALSE, MISSED } from "./marks.js";
 import { breakText, isSame, keyOfObject, truthOfSelected } from "./state.js";
-import { boxesText, counted, detailsOf, statusText } from "./texts.js";
+import { boxesText, counted, detailsOf, labelText, statusText } from "./texts.js";
 
 /**
  * @import { Coloring, Passes } from "./draw.js"
  * @import { Shape } from "./geometry.js"
+ * @import { Label } from "./labels.js"
  * @import { Palette } from "./palette.js"
  * @import { Scene } from "./panel.js"
  * @import { Reel } from "./player.js"
@@ -24,6 +26,9 @@ import { boxesText, counted, detailsOf, statusText } from "./texts.js";
  * @property {Set<string>} marked keys of objects
  * @property {Shape | null} hovered
  */
+
+/** With more shapes in a frame only those that are pointed at, and breaks of tracks, have labels. */
+const CROWDED = 400;
 
 /**
  * What the colours tell.
@@ -119,24 +124,32 @@ function emphasisOf({ state: { selected }, marked, hovered }) {
 }
 
 /**
- * Which shapes have which label: switches and gaps always, names where colours tell identities or one is selected.
+ * Which shapes have which label: one that is pointed at, then breaks of tracks, errors, and all others.
  * @param {Display} display
  * @param {Coloring} coloring
  * @param {(shape: Shape) => string | null} emphasis
- * @returns {(shape: Shape) => string | null}
+ * @returns {(shape: Shape) => Label | null}
  */
-function labelsOf({ source: { about, frames }, answers: { frame, submissions, lives } }, coloring, emphasis) {
-  if (!about.identities) return () => null;
+function labelsOf({ source: { about, frames }, state, answers }, coloring, emphasis) {
+  const { frame, submissions, lives } = answers;
   const places = lives.map(({ objects }) => new Map(objects.map((name, i) => [name, i])));
+  const isCrowded = answers.layers.some(({ shapes }) => shapes.length > CROWDED);
+  const breakOf = (/** @type {Shape} */ { side, name, submission, leads }) => {
+    const i = submissions.indexOf(submission);
+    const object = about.identities && leads && side === "truth" ? places[i].get(name) : undefined;
+    return object === undefined ? null : breakText(lives[i], object, frame - frames.first[frames.sequence[frame]]);
+  };
+  const isError = (/** @type {Shape} */ { mark }) => mark === MISSED || mark === FALSE;
   return (shape) => {
-    const isEmphasized = emphasis(shape) !== null;
-    if (!shape.leads && !isEmphasized) return null;
-    const name = coloring === "identity" || isEmphasized ? shape.name : null;
-    if (shape.side === "predicted") return name;
-    const i = submissions.indexOf(shape.submission);
-    const object = places[i].get(shape.name);
-    if (object === undefined) return name;
-    return breakText(lives[i], object, frame - frames.first[frames.sequence[frame]]) ?? name;
+    const isPointedAt = emphasis(shape) !== null;
+    if (!state.labels && !isPointedAt) return null;
+    const broken = breakOf(shape);
+    if (broken !== null) return { text: broken.includes("→") ? broken : `#${shape.name} ${broken}`, rank: isPointedAt ? 0 : 1 };
+    if (!isPointedAt && (isCrowded || !shape.leads)) return null;
+    const rows = known(answers.frames[submissions.indexOf(shape.submission)]);
+    const told = labelText(rows, shape.side, shape.row, about, isPointedAt);
+    const text = told === "" && coloring === "identity" ? shape.name : told;
+    return text === "" ? null : { text, rank: isPointedAt ? 0 : isError(shape) ? 2 : 3 };
   };
 }
 

@@ -20,6 +20,7 @@ import { EVENTS } from "./marks.js";
  * @property {"outcome" | "identity"} colour
  * @property {number} trail how many frames before are drawn as trails
  * @property {boolean} marks whether marks are drawn over pictures
+ * @property {boolean} labels whether shapes have labels that nobody points at
  * @property {Camera | null} camera null for the whole frame
  * @property {Selected | null} selected
  *
@@ -76,6 +77,7 @@ export function possible(change, { about, frames }) {
     colour: (value) => value === "outcome" || (value === "identity" && about.identities),
     trail: (value) => isPlace(value, LONGEST_TRAIL + 1) && (value === 0 || about.identities),
     marks: (value) => typeof value === "boolean",
+    labels: (value) => typeof value === "boolean",
     camera: (value) => value === null || ([value?.x, value?.y, value?.scale].every(Number.isFinite) && value.scale > 0),
     selected: (value) => value === null || (["truth", "predicted"].includes(value?.side) &&
       isPlace(value.submission, about.submissions.length) && isPlace(value.row, Infinity)),

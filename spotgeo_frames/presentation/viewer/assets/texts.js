@@ -17,7 +17,8 @@ const BOXES = "; its masks are drawn as the boxes around them, since there is no
 const BOX_COLUMNS = ["x", "y", "w", "h"];
 
 /** The columns that are told in another way than by their name and value. */
-const TOLD = new Set([...BOX_COLUMNS, "object", "joint", "kind", "event", "ignored", "score", "category"]);
+const TOLD = new Set([...BOX_COLUMNS, "object", "joint", "kind", "event", "ignored", "score", "category",
+  "pair_object", "pair_distance", "pair_similarity"]);
 
 /**
  * @param {string} name
@@ -49,6 +50,28 @@ export function tallyText(counts) {
 }
 
 /**
+ * The file of the picture of a frame, where the user's columns name it.
+ * @param {Source} source
+ * @param {number} frame
+ * @returns {string | null}
+ */
+function fileOf(source, frame) {
+  return source.columns(frame).get("file_name") ?? null;
+}
+
+/**
+ * What a frame is called in short: by the file of its picture, or else by its sequence and number.
+ * @param {Source} source
+ * @param {number} frame
+ * @returns {string}
+ */
+export function frameName(source, frame) {
+  const { about, frames } = source;
+  const file = fileOf(source, frame)?.split("/").at(-1);
+  return file || `${about.sequences[frames.sequence[frame]].name}, frame ${frames.name[frame]}`;
+}
+
+/**
  * Where one is, and what was counted there for each shown submission.
  * @param {Source} source
  * @param {number} frame
@@ -56,10 +79,12 @@ export function tallyText(counts) {
  * @param {(Counts | null)[]} counts
  * @returns {string}
  */
-export function statusText({ about, frames }, frame, submissions, counts) {
+export function statusText(source, frame, submissions, counts) {
+  const { about, frames } = source;
   const sequence = frames.sequence[frame];
+  const file = fileOf(source, frame);
   const [first, end] = [frames.first[sequence], frames.first[sequence + 1]];
-  const place = `sequence ${about.sequences[sequence].name}, frame ${frames.name[frame]} (${frame - first + 1} of ${end - first})`;
+  const place = `${file === null ? "" : `${file}, `}sequence ${about.sequences[sequence].name}, frame ${frames.name[frame]} (${frame - first + 1} of ${end - first})`;
   const names = submissions.map((submission) => about.submissions[submission]);
   if (names.length === 1) return `${about.submissions.length > 1 ? `${names[0]}, ` : ""}${place}: ${tallyText(counts[0])}`;
   return `${place}: ${names.map((name, i) => `${name} ${tallyText(counts[i])}`).join("; ")}`;
@@ -183,6 +208,53 @@ function measureOf(rows, { measure }, truth) {
 }
 
 /**
+ * A value of the measure with its name and unit: IoU 0.46, distance 12.3 px.
+ * @param {SourceFacts} about
+ * @param {number} value
+ */
+function measureText({ measure: { title, decimals } }, value) {
+  const [name, unit] = title.split(", ");
+  return `${name} ${value.toFixed(decimals)}${unit ? ` ${unit}` : ""}`;
+}
+
+/**
+ * What explains an error: the object of the other side, how near it is, and why the two are no pair.
+ * @param {FrameRows} rows
+ * @param {Side} side
+ * @param {number} i counted from the frame's first
+ * @param {SourceFacts} about
+ * @returns {string | null}
+ */
+function nearText(rows, side, i, about) {
+  const explained = side === "truth" ? rows.pairs : rows.predicted;
+  const [name, value] = [cellAt(explained, "pair_object", i), nearness(explained, i)];
+  if (name === null || Number.isNaN(value)) return null;
+  const others = rows[side === "truth" ? "predicted" : "truth"];
+  const partners = side === "truth" ? rows.partner : rows.pair;
+  const taken = Array.from(partners).find((partner, other) => partner >= 0 && objectAt(others, other) === name);
+  return `#${name}, ${measureText(about, value)}${taken === undefined ? neededText(about, value) : `, taken by #${objectAt(rows[side], taken)}`}`;
+}
+
+/**
+ * @param {Rows} rows
+ * @param {number} i
+ */
+function nearness(rows, i) {
+  return ["pair_similarity", "pair_distance"].map((name) => numberAt(rows, name, i)).find((value) => !Number.isNaN(value)) ?? NaN;
+}
+
+/**
+ * What a pair needs, where that is why there is none.
+ * @param {SourceFacts} about
+ * @param {number} value
+ */
+function neededText({ measure: { title, needed } }, value) {
+  if (needed === undefined) return "";
+  if (title.startsWith("distance")) return value > needed ? `; ${needed} at most is needed` : "";
+  return value < needed ? `; ${needed} is needed` : "";
+}
+
+/**
  * The columns that tell where a row is.
  * @param {SourceFacts} about
  * @returns {string[]}
@@ -240,6 +312,7 @@ export function detailsOf(rows, side, row, about) {
     ["kind of error", kindOf(rows, truth, predicted)],
     [side === "truth" ? "prediction" : "truth", other < 0 ? null : nameOf(rows[whose], other)],
     [about.measure.title, other < 0 ? null : measureOf(rows, about, truth)],
+    [`nearest ${side === "truth" ? "prediction" : "truth"}`, other < 0 ? nearText(rows, side, i, about) : null],
     [placeTitle(about), placeOf(own, about, i)],
     ["score", score],
     ["category", cellAt(own, "category", i)],
@@ -250,6 +323,34 @@ export function detailsOf(rows, side, row, about) {
     if (!TOLD.has(name) && !hidden.has(name)) told.push([name, cellAt(own, name, i)]);
   }
   return told.flatMap(([label, value]) => (value === null || value === DASH ? [] : [/** @type {[string, string]} */ ([label, value])]));
+}
+
+/**
+ * The label of an object: its identity, its category and its score. One that is pointed at has all that is known of it
+ * in few words, another only what its partner does not say.
+ * @param {FrameRows} rows
+ * @param {Side} side
+ * @param {number} row
+ * @param {SourceFacts} about
+ * @param {boolean} isPointedAt
+ * @returns {string}
+ */
+export function labelText(rows, side, row, about, isPointedAt) {
+  const own = rows[side];
+  const i = row - own.first;
+  const truth = side === "truth" ? i : rows.partner[i];
+  const isFoundTruth = side === "truth" && rows.pair[i] >= 0;
+  if (isFoundTruth && !isPointedAt) return "";
+  const score = side === "truth" ? NaN : numberAt(own, "score", i);
+  const isPaired = isFoundTruth || (side === "predicted" && truth >= 0);
+  const told = [
+    about.identities ? `#${objectAt(own, i)}` : null,
+    isPointedAt ? cellAt(own, "joint", i) : null,
+    cellAt(own, "category", i),
+    Number.isNaN(score) ? null : String(Number(score.toPrecision(2))),
+  ];
+  const near = isPointedAt && isPaired ? measureText(about, numberAt(rows.pairs, "measure", truth)) : "";
+  return [told.filter((text) => text !== null).join(" "), near].filter(Boolean).join(", ");
 }
 
 /**

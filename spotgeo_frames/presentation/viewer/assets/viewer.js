@@ -4,7 +4,7 @@ import { known } from "./columns.js";
 import { makeControls } from "./controls.js";
 import { make } from "./elements.js";
 import { stageRatio } from "./geometry.js";
-import { KEYS, listenToKeys } from "./keys.js";
+import { keysText, listenToKeys } from "./keys.js";
 import { showLegend } from "./legend.js";
 import { cellOf } from "./lives.js";
 import { makeObjectsTable } from "./objects.js";
@@ -33,6 +33,7 @@ import { makeTimeLine } from "./time_line.js";
  */
 
 const MOST_SHOWN = 2; // submissions, at first
+const USUAL_TRAIL = 10; // frames, where no picture shows where objects come from
 const TIMES_OF_TRACKS = "In a time line, an object is found where its bar is full, as the identity that is written there, and missed where " +
   "the bar is a thin line at the bottom. A line between two bars is a gap, a triangle a switch of identity.";
 const TIMES_OF_COUNTS = "In a time line, bars count the objects of each frame that are found, missed and false.";
@@ -53,8 +54,9 @@ export function createViewer(root, source, { onChange = () => {}, onSelect = () 
     submissions: [...about.submissions.keys()].slice(0, MOST_SHOWN),
     layout: "beside",
     colour: "outcome",
-    trail: 0,
+    trail: isDarkField(about) ? USUAL_TRAIL : 0,
     marks: true,
+    labels: true,
     camera: null,
     selected: null,
   };
@@ -139,9 +141,9 @@ export function createViewer(root, source, { onChange = () => {}, onSelect = () 
   // Draws what needs no answers anew, after a change of size or colours.
   function redraw() {
     if (!answers) return;
-    const { plain, onPicture } = palettesOf(root);
+    const { plain, stage } = coloursOf(answers);
     drawScenes();
-    showLegend(parts.legend, about, answers.loaded ? onPicture : plain, coloringOf(state, answers), answers.submissions);
+    showLegend(parts.legend, about, stage, coloringOf(state, answers), answers.submissions);
     parts.player.show(reelOf(displayOf(answers), plain));
     const times = timesOf(displayOf(answers), plain);
     parts.times.forEach(({ element, show }, i) => {
@@ -151,11 +153,17 @@ export function createViewer(root, source, { onChange = () => {}, onSelect = () 
     parts.timesNote.hidden = parts.times.every(({ element }) => element.hidden);
   }
 
+  // The colours of the page, and those of frames: on pictures, and on the dark field of tracks without them.
+  /** @param {Answers} shown */
+  function coloursOf({ loaded }) {
+    const { plain, onPicture } = palettesOf(root);
+    return { plain, stage: loaded || isDarkField(about) ? onPicture : plain };
+  }
+
   // Draws the frames alone, after a move of the camera or the pointer.
   function drawScenes() {
     if (!answers) return;
-    const { plain, onPicture } = palettesOf(root);
-    const scenes = scenesOf(displayOf(answers), answers.loaded ? onPicture : plain);
+    const scenes = scenesOf(displayOf(answers), coloursOf(answers).stage);
     parts.stages.style.setProperty("--viewer-ratio", String(stageRatio(scenes[0].extent)));
     parts.stages.style.setProperty("--viewer-panels", String(scenes.length));
     parts.panels.forEach((panel, i) => { panel.element.hidden = i >= scenes.length; });
@@ -293,6 +301,14 @@ export function createViewer(root, source, { onChange = () => {}, onSelect = () 
 }
 
 /**
+ * Whether tracks have no pictures, so that they are drawn on a dark field with their trails.
+ * @param {import("./source.js").SourceFacts} about
+ */
+function isDarkField({ identities, pictures }) {
+  return identities && !pictures;
+}
+
+/**
  * The parts of the viewer in their order; there are as many panels and time lines as submissions.
  * @param {HTMLElement} root
  * @param {Source} source
@@ -316,7 +332,7 @@ function buildParts(root, { about, frames }, actions) {
   const objects = makeObjectsTable(about, actions.select);
   stages.append(...panels.map(({ element }) => element));
   const below = make("div");
-  below.append(columns, legend, stages, player.element, make("p", "viewer-keys", KEYS), ...times.map(({ element }) => element), timesNote, objects.element);
+  below.append(columns, legend, stages, player.element, make("p", "viewer-keys", keysText(about.identities)), ...times.map(({ element }) => element), timesNote, objects.element);
   controls.element.hidden = !frames.n;
   root.replaceChildren(controls.element, status, below);
   return { controls, status, columns, legend, stages, panels, player, times, timesNote, objects, below };

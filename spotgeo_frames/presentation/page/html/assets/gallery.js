@@ -2,6 +2,7 @@
 
 import { thumbnail } from "../../../viewer/assets/draw.js";
 import { enable, make, makeButton } from "../../../viewer/assets/elements.js";
+import { frameName } from "../../../viewer/assets/texts.js";
 
 /**
  * @import { Passes } from "../../../viewer/assets/draw.js"
@@ -115,8 +116,7 @@ export function makeGallery(root, source, { open, change }) {
 function thumbnailOf(source, frame, { submission, passes, tally }, open) {
   const [item, button, canvas] = [make("li"), makeButton("", () => open(frame)), make("canvas")];
   canvas.setAttribute("aria-hidden", "true"); // the button's text tells what is in the frame
-  const sequence = source.about.sequences[source.frames.sequence[frame]].name;
-  button.append(canvas, make("strong", "", `${sequence}, frame ${source.frames.name[frame]}`), make("span", "", tally(frame)));
+  button.append(canvas, make("strong", "", frameName(source, frame)), make("span", "", tally(frame)));
   item.append(button);
   return { item, draw: () => { thumbnail(canvas, source, frame, [submission], passes); } };
 }

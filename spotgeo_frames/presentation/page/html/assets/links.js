@@ -34,6 +34,7 @@ export function addressOf({ about, frames }, state, filter, gallery) {
   words.set("colour", state.colour);
   words.set("trail", String(state.trail));
   if (!state.marks) words.set("marks", "no");
+  if (!state.labels) words.set("labels", "no");
   if (state.camera) words.set("zoom", [state.camera.x, state.camera.y, state.camera.scale].map((value) => Number(value.toPrecision(7))).join(" "));
   if (state.selected) words.set("selected", [state.selected.side, state.selected.submission, state.selected.row].join(" "));
   if (filter.length) words.set("filter", JSON.stringify(filter));
@@ -62,6 +63,7 @@ export function shownOf(source, hash) {
       colour: /** @type {State["colour"]} */ (words.get("colour")),
       trail: Number(words.get("trail") ?? NaN),
       marks: words.get("marks") !== "no",
+      labels: words.get("labels") !== "no",
       camera: words.has("zoom") ? { x, y, scale } : null,
       selected: row === undefined ? null : { side: /** @type {"truth" | "predicted"} */ (side), submission: Number(submission), row: Number(row) },
     },

@@ -139,7 +139,7 @@ export function columnNames(view) {
  * @param {Iterable<string>} names
  */
 function prefixed(prefix, names) {
-  return [...names].filter((name) => !["joint", "kind", "event", "cause", "ignored", "detection_of"].includes(name))
+  return [...names].filter((name) => !["joint", "kind", "event", "cause", "ignored", "detection_of"].includes(name) && !name.startsWith("pair_"))
     .map((name) => (name.startsWith(prefix) ? name : prefix + name));
 }
 
