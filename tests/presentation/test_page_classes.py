@@ -182,7 +182,9 @@ def test_without_scores_there_are_numbers_by_class_and_a_reason(tmp_path: Path) 
     page = Page(tmp_path / "report.html")
     assert "AP" not in page.text
     assert [row[0] for row in page.data["tables"]["classes"]["rows"]] == PETS
-    assert page.says("Which class is taken for which is not told here: confusion() needs boxes or poses with scores.")
+    assert page.says(
+        "Which class is taken for which is not told here: confusion() needs boxes or poses whose predictions all have scores, matched by similarity and without identities."
+    )
     assert not (tmp_path / "tables" / "confusion.parquet").exists()
 
 
@@ -203,3 +205,33 @@ def test_objects_without_classes_have_no_section(tmp_path: Path) -> None:
     truth, predictions = many(4)
     sf.report(truth, predictions, tmp_path / "report.html")
     assert "classes" not in Page(tmp_path / "report.html").data["tables"]
+
+
+def test_classes_that_only_one_submission_claims_are_in_all_matrices(tmp_path: Path) -> None:
+    truth = pd.DataFrame(
+        {"sequence": 1, "frame": 1, "object": [1, 2], "x": [0.0, 50.0], "y": 0.0, "w": 20.0, "h": 20.0}
+    )
+    truth = truth.assign(category=["cat", "dog"])
+    right = truth.assign(score=0.9)
+    wrong = right.assign(category=["cat", "zebra"])
+    for sides in ({"A": right, "B": wrong}, {"A": wrong, "B": right.assign(category=["cat", "ape"])}):
+        sf.report(truth, sides, tmp_path / "report.html")
+        page = Page(tmp_path / "report.html")
+        assert page.says("B: dog is most often taken for")
+        assert not any("of 0" in cell["name"] for cell in cells_of(page))
+    assert page.says("A: dog is most often taken for zebra: 1 of 1 (100.00%).")
+
+
+def test_ties_are_told_and_classes_that_are_added_up_are_not_called_right(tmp_path: Path) -> None:
+    """Sixteen classes in pairs, of which each is taken for its partner as often as any other."""
+    names = [f"k{at:02}" for at in range(16)]
+    truth = pd.DataFrame({"sequence": 1, "frame": range(16), "object": 1, "x": 0.0, "y": 0.0, "w": 20.0, "h": 20.0})
+    truth = truth.assign(category=names)
+    swapped = truth.assign(score=0.9, category=[names[at ^ 1] for at in range(16)])
+    sf.report(truth, swapped, tmp_path / "report.html")
+    page = Page(tmp_path / "report.html")
+    assert page.says("k00 is most often taken for k01: 1 of 1 (100.00%). 15 more are taken for another as often.")
+    result = sf.average_precision(truth, swapped)
+    squares = class_matrices._of_all_classes({"one": class_matrices._square(sf.confusion(result))})
+    chosen, others = class_matrices._chosen([*squares.values()])
+    assert (len(chosen), len(others)) == (12, 4)

@@ -7,7 +7,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
-from PIL import Image
+from PIL import Image, ImageSequence
 
 import spotgeo_frames as sf
 from helpers.problems import refused
@@ -106,7 +106,7 @@ def test_what_cannot_be_drawn_is_refused_before_anything_is_written(tmp_path: Pa
     matches = sf.match(*walkers())
     with pytest.raises(ValueError, match=re.escape("a name that ends in .mp4 or .gif is needed")):
         sf.video(matches, "hall", tmp_path / "hall.avi")
-    with pytest.raises(ValueError, match=r"frames_per_second is 0; a number from 0\.1 to 120 is needed"):
+    with pytest.raises(ValueError, match=r"frames_per_second is 0; a number from 0\.1 to 120 is needed for \.mp4"):
         sf.video(matches, "hall", tmp_path / "hall.mp4", frames_per_second=0)
     with refused("video: there is no sequence street in the match table"):
         sf.video(matches, "street", tmp_path / "hall.mp4")
@@ -122,3 +122,15 @@ def test_long_sequences_are_refused_as_gif(tmp_path: Path) -> None:
     truth = pd.DataFrame({"sequence": 1, "frame": range(1001), "object": 1, "x": 1.0, "y": 1.0})
     with refused(("video: sequence 1", "1,001 frames", "write an .mp4")):
         sf.video(sf.match(truth, truth), 1, tmp_path / "long.gif")
+
+
+@pytest.mark.parametrize("speed", [0.5, 10, 30, 40, 50])
+def test_a_gif_keeps_its_speed(tmp_path: Path, speed: float) -> None:
+    matches = sf.match(*walkers())
+    sf.video(matches, "hall", tmp_path / "hall.gif", frames_per_second=speed)
+    with Image.open(tmp_path / "hall.gif") as image:
+        total = sum(frame.info["duration"] for frame in ImageSequence.Iterator(image))
+        n_frames = matches["frame"].nunique()
+        assert abs(total - 1000 * n_frames / speed) <= 10
+    with pytest.raises(ValueError, match=r"frames_per_second is 60; a number from 0\.1 to 50 is needed for \.gif"):
+        sf.video(matches, "hall", tmp_path / "hall.gif", frames_per_second=60)

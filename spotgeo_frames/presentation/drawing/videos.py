@@ -44,7 +44,8 @@ DOTS = 100
 # A trail shows where an object was in so many frames before.
 TRAIL = 10
 
-SPEEDS = (0.1, 120.0)
+# The least and the most frames a second. Programs that show GIFs slow down those with more than 50.
+SLOWEST, FASTEST = 0.1, {".mp4": 120.0, ".gif": 50.0}
 
 
 def video(
@@ -72,7 +73,7 @@ def video(
         A folder of pictures to draw behind the frames, as `plots.gallery` finds them. A warning tells of frames whose
         picture is missing, damaged, or too small for the truths.
     frames_per_second
-        How many frames are shown in a second, from 0.1 to 120.
+        How many frames are shown in a second, from 0.1 to 120, in a GIF to 50.
 
     Raises
     ------
@@ -91,8 +92,8 @@ def video(
     ending = path.suffix.lower()
     if ending not in ENDINGS:
         raise ValueError(f"video: path is {path}; a name that ends in {' or '.join(ENDINGS)} is needed")
-    if not SPEEDS[0] <= frames_per_second <= SPEEDS[1]:
-        needed = f"a number from {SPEEDS[0]:g} to {SPEEDS[1]:g} is needed"
+    if not SLOWEST <= frames_per_second <= FASTEST[ending]:
+        needed = f"a number from {SLOWEST:g} to {FASTEST[ending]:g} is needed for {ending}"
         raise ValueError(f"video: frames_per_second is {frames_per_second!r}; {needed}")
     packages.check_extra("video", "video")
     writing.check_file_writable(path)
@@ -243,5 +244,7 @@ def _write_gif(path: Path, pictures: Iterator[np.ndarray], frames_per_second: fl
 
     # Median cut would leave no colours to the few pixels of the marks.
     images = (Image.fromarray(picture).quantize(method=Image.Quantize.FASTOCTREE) for picture in pictures)
-    duration = round(1000 / frames_per_second)
-    next(images).save(path, "GIF", save_all=True, append_images=images, duration=duration, loop=0)
+    # A GIF counts in steps of 10 ms, so frames last one step more or less, such that together they keep the speed.
+    ends = np.rint(np.arange(MOST_FRAMES[".gif"] + 1) * 100 / frames_per_second)
+    durations = (10 * np.diff(ends)).astype(int).tolist()
+    next(images).save(path, "GIF", save_all=True, append_images=images, duration=durations, loop=0)

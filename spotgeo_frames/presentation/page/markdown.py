@@ -67,11 +67,11 @@ def markdown(
         f"## {escaped(asked.title)}" if asked.title else "",
         f"**{escaped(sentence)}**",
         escaped(first.more),
-        asked.note.strip(),
         _table(evaluation),
         "\n".join(_image(path, picture) for path, picture in pictures.items()),
         escaped(f"{first.about}."),
         _details([*made_with, ("official numbers", evaluation.provenance)]),
+        asked.note.strip(),  # last, since code that a note opens and does not close swallows what follows
     ]
     return "\n\n".join(filter(None, paragraphs)) + "\n"
 

@@ -1,9 +1,10 @@
 """The section of tracks and poses: their metrics by sequence, of poses also by joint."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
+from ....support import label
 from ....tracking import PoseResult, TrackResult
 from ...drawing import drawn_tables
 from ..evaluation import COMBINED, Evaluation, intervals_of, rows_of
@@ -92,9 +93,17 @@ def _drawn(
     rows = each[each["sequence"].isin(sequences)]
     rows = rows.iloc[rows["sequence"].map(place).argsort(kind="stable")]
     long = rows.melt(["submission", "sequence"], list(metrics), "metric", "estimate")
-    together = known.assign(sequence=TOGETHER)
+    together = known.assign(sequence=_unlike(TOGETHER, map(label, each["sequence"])))
     answer = pd.concat([together, long.assign(low=float("nan"), high=float("nan"))], ignore_index=True)
     return answer.astype({"submission": each["submission"].dtype})
+
+
+def _unlike(text: str, names: Iterable[str]) -> str:
+    """A text that is none of these names: in brackets, where one is called like it."""
+    taken = {*names}
+    while text in taken:
+        text = f"({text})"
+    return text
 
 
 def _joints(results: Mapping[str, TrackResult | PoseResult]) -> pd.DataFrame:

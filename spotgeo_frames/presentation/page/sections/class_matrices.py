@@ -1,6 +1,6 @@
 """Which class is taken for which: a matrix for each submission, whose cells lead to their rows in the frames."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,10 @@ ABOUT_MATRIX = (
     "nothing: missed truths in its column, false alarms in its row. Shares are of the row. A cell leads to its rows in "
     "the frames."
 )
-NO_SCORES = "Which class is taken for which is not told here: confusion() needs boxes or poses with scores."
+NO_SCORES = (
+    "Which class is taken for which is not told here: confusion() needs boxes or poses whose predictions all have "
+    "scores, matched by similarity and without identities."
+)
 TOO_MANY = (
     "Which class is taken for which is left out, because it takes long for so many objects; confusion() tells it of "
     "what average_precision() returned."
@@ -28,7 +31,8 @@ OTHERS = (
     "The {n_shown} classes that are most often confused are here; “{name}” adds up {n_others:,} more. If the "
     "Parquet tables were written, they have all of them."
 )
-MOST_FREQUENT = "{who}{truth} is most often taken for {predicted}: {count} of {n} ({share})."
+MOST_FREQUENT = "{who}{truth} is most often taken for {predicted}: {count} of {n} ({share}).{ties}"
+TIES = " {n} taken for another as often."
 NONE_CONFUSED = "{who}no class is taken for another."
 MORE_MATRICES = "Only the best {n} submissions have a matrix here."
 
@@ -45,9 +49,9 @@ def matrices(evaluation: Evaluation) -> list[Block]:
     if confused is None:
         many = bool(evaluation.precisions) and len(evaluation.matches) > MOST_CONFUSED
         return [Text(TOO_MANY if many else NO_SCORES, "note")]
-    if len(next(iter(confused.counts.values()))) <= 4:  # one class and background
+    squares = _of_all_classes({name: _square(counts) for name, counts in confused.counts.items()})
+    if len(next(iter(squares.values()))) <= 2:  # one class and background
         return []
-    squares = {name: _square(counts) for name, counts in confused.counts.items()}
     blocks: list[Block] = [Text(_most_frequent(evaluation, name, square)) for name, square in squares.items()]
     blocks.append(Text(ABOUT_MATRIX.format(background=confused.background), "note"))
     chosen, others = _chosen([*squares.values()])
@@ -74,6 +78,13 @@ def _square(counts: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(square, index=pd.Index(names, dtype=object), columns=pd.Index(names, dtype=object))
 
 
+def _of_all_classes(squares: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """Squares with the classes of all submissions, of which a detector may claim one that no other has."""
+    names = dict.fromkeys(name for square in squares.values() for name in square.index if name is not None)
+    every = pd.Index([*names, None], dtype=object)
+    return {name: square.reindex(index=every, columns=every, fill_value=0) for name, square in squares.items()}
+
+
 def _confusions(square: pd.DataFrame) -> np.ndarray:
     """How often each class is taken for each other one; background is none."""
     between = square.to_numpy()[:-1, :-1].copy()
@@ -91,21 +102,28 @@ def _most_frequent(evaluation: Evaluation, name: str, square: pd.DataFrame) -> s
     row, column = divmod(int(between.argmax()), len(between))
     count, total = int(between[row, column]), int(square.to_numpy()[row].sum())
     share = display.number_text(count / total, share=True)
-    names = square.index
+    names, n_ties = square.index, int((between == count).sum()) - 1
+    ties = TIES.format(n="One more class is" if n_ties == 1 else f"{n_ties:,} more are") if n_ties else ""
     return MOST_FREQUENT.format(
-        who=who, truth=names[row], predicted=names[column], count=f"{count:,}", n=f"{total:,}", share=share
+        who=who, truth=names[row], predicted=names[column], count=f"{count:,}", n=f"{total:,}", share=share, ties=ties
     )
 
 
 def _chosen(squares: Sequence[pd.DataFrame]) -> tuple[list[int], list[int]]:
     """The positions of the classes that are shown, the most often confused first, and those of the others.
 
-    A last class alone has a row of its own, since one that stands for others would be no shorter.
+    The classes of each submission's most frequent confusion, which is told in words, are among them. A last class
+    alone has a row of its own, since one that stands for others would be no shorter.
     """
-    between = np.sum([_confusions(square) for square in squares], axis=0)
+    each = [_confusions(square) for square in squares]
+    between = np.sum(each, axis=0)
+    told = np.zeros(len(between), bool)
+    for one in each[:MOST_MATRICES]:
+        told[[*divmod(int(one.argmax()), len(one))]] |= one.any()
     order = np.argsort(-(between.sum(axis=0) + between.sum(axis=1)), kind="stable").tolist()
     most = MOST_CLASSES + (len(order) == MOST_CLASSES + 1)
-    return order[:most], order[most:]
+    shown = {*sorted(order, key=lambda at: not told[at])[:most]}
+    return [at for at in order if at in shown], [at for at in order if at not in shown]
 
 
 def _matrix(
@@ -152,4 +170,6 @@ def _cell(
         plain = {key: without_direction_marks(value) for key, value in conditions.items()}
         address = address_of(without_direction_marks(submission), plain)
     tint = 0 if np.isnan(share) else round(TINT * share)
-    return Cell(shown, share_text, tint, f"{shown}, {share_text}: {about}", address, row == column < last)
+    # What was added up may have been taken for each other.
+    is_right = row == column < last and names[row] is not None
+    return Cell(shown, share_text, tint, f"{shown}, {share_text}: {about}", address, is_right)

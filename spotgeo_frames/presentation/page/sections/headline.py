@@ -17,7 +17,7 @@ from ....analysis.mistakes import check
 from ....matching import Rule
 from ....scoring import held_in, registry
 from ....support import DASH, __version__, name_as_text
-from ....tables import Annotations, Input, match_columns
+from ....tables import Annotations, Input, match_columns, messages
 from ....tracking import PoseResult
 from ...drawing import display, drawn_tables, wording
 from ...drawing.charts import of_tables
@@ -74,7 +74,9 @@ def heading(names: Sequence[str]) -> str:
 def lead(evaluation: Evaluation) -> list[str]:
     """The sentences before the numbers: which submission is best, how surely, and on how much data."""
     shown = display.texts(evaluation.summary).to_dict("records")[0]
-    data = ", ".join(f"{shown[name]} {registry.METRICS[name].label}" for name in ("n_sequences", "n_frames", "n_truth"))
+    sizes = evaluation.summary[["n_sequences", "n_frames", "n_truth"]].iloc[0]
+    nouns = {name: registry.METRICS[name].label.removesuffix("s") for name in sizes.index}
+    data = ", ".join(messages.several(int(count), nouns[name]) for name, count in sizes.items())
     sentences = [f"Evaluated on {data}, with {wording.rule_text(evaluation.rule)}."]
     metric = evaluation.headline[0]
     name = wording.first_title(metric, evaluation.rule)

@@ -352,7 +352,12 @@ def _shown(chosen: ChosenFrames, evaluation: Evaluation) -> pd.DataFrame:
 def _notes(chosen: ChosenFrames, view: View, behind: Pictures, has_images: bool) -> list[str]:
     """Notes about sequences, frames, columns and pictures that the page does not have."""
     n_shown, n_frames = len(chosen.sequences), view.about["frames"]["n"]
-    notes = [f"All {n_shown:,} sequences are here, the one with most errors first."]
+    order = (
+        "the worst of each submission in turn"
+        if len(view.about["submissions"]) > 1
+        else "the one with most errors first"
+    )
+    notes = [f"All {n_shown:,} sequences are here, {order}." if n_shown > 1 else "The only sequence is here."]
     if n_shown < chosen.n_sequences:
         which = "as many as there is room for, the worst of each submission in turn and a sample of the others"
         notes = [f"{n_shown:,} of {chosen.n_sequences:,} sequences are here: {which}."]

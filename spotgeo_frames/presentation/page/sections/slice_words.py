@@ -32,6 +32,12 @@ ABOUT_WORST = (
 )
 CONTRASTS = {"within sequences": "Within the same sequences", "between sequences": "Between sequences"}
 NOTHING = "{who}: no slice is shown to be worse than the rest, in {n} of recall or precision."
+ONLY_WITHIN = (
+    "{who}: slices are worse than the rest of the same sequences, but over all sequences none has a lower number than "
+    "all others; worst_slices() lists them."
+)
+NONE_TESTED = "{who}: no slice is named as the worst, since none was tested. {reasons}."
+NOT_TESTED = "{who}: not tested: {reasons}."
 TOO_MANY = "The worst slices are not named here: that takes long for so many sequences; worst_slices() finds them."
 
 # A slice is tested in this many sequences or more, as `worst_slices` has it without a word.
@@ -54,7 +60,7 @@ def worst_in_words(evaluation: Evaluation) -> tuple[list[Text], dict[str, Kept]]
         return [Text(f"No slice is named as the worst: {why}.", "note")], {}
     found = {name: _worst(evaluation, name) for name in evaluation.names}
     told = dict.fromkeys(text for name, table in found.items() for text in _told(name, table))
-    about = [Text(ABOUT_WORST, "note")] if any(map(len, found.values())) else []
+    about = [Text(ABOUT_WORST, "note")] if any(len(_lower(table)) for table in found.values()) else []
     return [*map(Text, told), *about], kept({"worst_slices": drawn_tables.together(found)})
 
 
@@ -93,16 +99,23 @@ def _slice_of_rows(matches: pd.DataFrame, series: Sequence[pd.Series]) -> pd.Ser
 
 def _told(name: str, table: pd.DataFrame) -> list[str]:
     """What the table of the worst slices of a submission says: one sentence for each metric, or that there is none."""
-    n_tests = table.attrs["n_tests"]
+    n_tests, not_tested = table.attrs["n_tests"], table.attrs["not_tested"]
+    reasons = "; ".join(f"{columns}: {reason}" for columns, reason in not_tested.items())
     if not n_tests:
-        reasons = "; ".join(f"{columns}: {reason}" for columns, reason in table.attrs["not_tested"].items())
-        return [f"No slice is named as the worst, since none was tested. {reasons}."]
-    lower = table[table["value"] < table["rest"]]
+        return [NONE_TESTED.format(who=name, reasons=reasons)]
+    lower = _lower(table)
     sentences = []
     for metric in WORST:
-        rows = lower[lower["metric"] == metric].iloc[:1]
+        rows = lower[lower["metric"] == metric].sort_values("value", kind="stable").iloc[:1]
         sentences += [_sentence(name, rows, row) for row in rows.to_dict("records")]
-    return sentences or [NOTHING.format(who=name, n=messages.counted(n_tests, "test"))]
+    if not sentences:
+        sentences = [(ONLY_WITHIN if len(table) else NOTHING).format(who=name, n=messages.several(n_tests, "test"))]
+    return sentences if not reasons else [*sentences, NOT_TESTED.format(who=name, reasons=reasons)]
+
+
+def _lower(table: pd.DataFrame) -> pd.DataFrame:
+    """The slices whose number is lower than that of all others, which the sentence about them says."""
+    return table[table["value"] < table["rest"]]
 
 
 def _sentence(name: str, rows: pd.DataFrame, row: Mapping[Any, Any]) -> str:
