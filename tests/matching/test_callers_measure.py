@@ -116,7 +116,7 @@ def test_epsilon_where_it_is_not_said(words: dict[str, Any], epsilon: float) -> 
 
 
 @pytest.mark.parametrize("at_once", [1, 7, pairs.PAIRS_AT_ONCE])
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(st.integers(0, 100_000), st.integers(1, 150), st.integers(2, 30), st.integers(1, 3))
 def test_the_distance_of_points_as_a_function_is_the_built_in_one(
     at_once: int, seed: int, n: int, size: int, categories: int

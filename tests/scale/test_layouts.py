@@ -189,7 +189,7 @@ def test_frames_of_a_long_sequence(tmp_path: Path, small: None) -> None:
 
 
 @given(data=st.data())
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_any_layout(data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Of few rows, since those of a block, a part and a row group are fewer still."""
     folder = tmp_path_factory.mktemp("layout")

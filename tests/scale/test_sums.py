@@ -174,7 +174,7 @@ def loose_tables(draw: Any) -> pd.DataFrame:
     return table.assign(distance=distance, kelvins_error=table["squared_error"] / 3)
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(matches=loose_tables(), part_of=st.lists(st.integers(0, 2), min_size=4, max_size=4))
 def test_rows_of_no_group_do_not_change_how_others_are_rounded(matches: pd.DataFrame, part_of: list[int]) -> None:
     part = matches["sequence"].map(dict(enumerate(part_of)))

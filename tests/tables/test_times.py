@@ -100,7 +100,7 @@ def test_what_is_wrong() -> None:
 TIMES = st.lists(st.tuples(st.integers(1, 2), st.integers(0, 40)), min_size=1, max_size=12, unique=True)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(TIMES, TIMES, st.integers(0, 6))
 def test_any_times_as_a_plain_loop_has_them(truth: Any, claims: Any, tolerance: int) -> None:
     known = pd.DataFrame(truth, columns=["sequence", "time"]).sort_values(["sequence", "time"])
