@@ -67,13 +67,23 @@ def plain_test(a: np.ndarray, b: np.ndarray) -> pd.DataFrame:
             low, high = min(low, estimate - quantile * error), max(high, estimate + quantile * error)
         if p_values[k] > 0.05:
             low, high = min(low, 0.0), max(high, 0.0)
-        by_largest = stepped(-t[0], lambda of, left: (t[:, left].max(axis=1) >= t[0, of] * (1 - 1e-9)).mean())[k]
-        by_least = stepped(p_values, lambda of, left: (of_swaps[:, left].min(axis=1) <= p_values[of] + 1e-9).mean())[k]
-        by_holm = stepped(p_values, lambda of, left: min(len(left) * p_values[of], 1.0))[k]
-        together = max(by_largest, min(max(by_least, p_values[k]), by_holm))
+        together = plain_together(t, of_swaps, p_values)[k]
         bounds = (max(low, -1.0), min(high, 1.0)) if n >= 6 else (np.nan, np.nan)
         rows.append([estimate, *bounds, p_values[k], together])
     return pd.DataFrame(rows, METRICS, ["estimate", "low", "high", "p_value", "p_adjusted"])
+
+
+def plain_together(t: np.ndarray, of_swaps: np.ndarray, p_values: np.ndarray) -> list[float]:
+    """p_adjusted of each test: 1 where all swaps have the same |t|, and stepped among the others."""
+    some = [k for k in range(len(p_values)) if not np.allclose(t[:, k], t[0, k], rtol=1e-9, atol=0)]
+    t, of_swaps, p_some = t[:, some], of_swaps[:, some], p_values[some]
+    by_largest = stepped(-t[0], lambda of, left: (t[:, left].max(axis=1) >= t[0, of] * (1 - 1e-9)).mean())
+    by_least = stepped(p_some, lambda of, left: (of_swaps[:, left].min(axis=1) <= p_some[of] + 1e-9).mean())
+    by_holm = stepped(p_some, lambda of, left: min(len(left) * p_some[of], 1.0))
+    answer = [1.0] * len(p_values)
+    for place, k in enumerate(some):
+        answer[k] = max(by_largest[place], min(max(by_least[place], p_some[place]), by_holm[place]))
+    return answer
 
 
 def stepped(strengths: np.ndarray, chance: Callable[[int, np.ndarray], float]) -> list[float]:
@@ -309,3 +319,20 @@ def test_differences_of_metrics_of_0_and_1_are_those_of_the_metrics() -> None:
     pairs = sf.compare({"a": none, "b": all_right}).pairs.set_index("metric")
     assert (abs(pairs.loc["recall", "estimate"]), abs(pairs.loc["f1", "estimate"])) == (1, 1)
     assert np.isnan(pairs.loc["precision", "estimate"])
+
+
+def test_a_slice_of_one_sequence_does_not_hide_differences_of_others() -> None:
+    """Its swaps all give the same, so it can say nothing, and the other slice keeps the p-value that it has alone."""
+    random = np.random.default_rng(0)
+    at = np.arange(300)
+    truth = pd.DataFrame({"sequence": at // 10, "frame": 1, "object": at % 10, "x": 50.0 * (at % 10), "y": 0.0})
+    truth["band"] = np.where(at == 0, "rare", "common")
+    worse = truth[(random.random(len(at)) < 0.5) & (at > 0)]
+    better = truth[(random.random(len(at)) < 0.9) | (at == 0)]
+    sides = {name: sf.match(truth, found.drop(columns="band")) for name, found in (("a", better), ("b", worse))}
+    with warned("compare: 1 of 2 groups have fewer than 20 sequences"):
+        both = sf.compare(sides, ["recall"], ["truth_band"], resamples=500).pairs.set_index("truth_band")
+    alone = {name: table[table["truth_band"] == "common"] for name, table in sides.items()}
+    expected = sf.compare(alone, ["recall"], ["truth_band"], resamples=500).pairs.set_index("truth_band")
+    assert both.loc["rare", ["p_value", "p_adjusted"]].tolist() == [1, 1]
+    assert both.loc["common", "p_adjusted"] == expected.loc["common", "p_adjusted"] < 0.05

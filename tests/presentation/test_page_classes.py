@@ -183,7 +183,8 @@ def test_without_scores_there_are_numbers_by_class_and_a_reason(tmp_path: Path) 
     assert "AP" not in page.text
     assert [row[0] for row in page.data["tables"]["classes"]["rows"]] == PETS
     assert page.says(
-        "Which class is taken for which is not told here: confusion() needs boxes or poses whose predictions all have scores, matched by similarity and without identities."
+        "Which class is taken for which is not told here: confusion() needs boxes or poses whose predictions all have "
+        "scores, matched by similarity and without identities."
     )
     assert not (tmp_path / "tables" / "confusion.parquet").exists()
 

@@ -402,3 +402,24 @@ def test_columns_of_many_values_have_no_slices_of_tracks(tmp_path: Path, tracks:
     text = " ".join(Page(tmp_path / "page.html").text)
     assert "Left out here: truth_x: " in text
     assert "up to 40 have a slice here; give bins" in text
+
+
+def test_a_truth_that_was_away_is_not_said_to_have_been_in_view(tmp_path: Path) -> None:
+    """One is away for three frames, one missed for one, one renamed in view, and two exchange their identities."""
+    columns = ["sequence", "frame", "object", "x", "y", "w", "h"]
+    rows = [("s", frame, name, 200.0 * name, 10.0, 20.0, 20.0) for frame in range(1, 10) for name in range(1, 6)]
+    truth = pd.DataFrame(rows, columns=columns)
+    truth = truth[(truth["object"] != 1) | ~truth["frame"].isin([4, 5, 6])]
+    found = truth[(truth["object"] != 2) | (truth["frame"] != 6)]
+    later = found["frame"] >= 7
+    found = found.assign(object=found["object"].where(~later, found["object"].map({1: 11, 2: 12, 3: 13, 4: 5, 5: 4})))
+    sf.report(truth, found, tmp_path / "report.html", tracks=True, sections=["identities"], tables=tmp_path / "tables")
+    breaks = pd.read_parquet(tmp_path / "tables" / "identity_breaks.parquet")
+    switches = breaks[breaks["break"] == "switch"].set_index("truth_object")["cause"]
+    assert switches.to_dict() == {
+        1: "back in view under another identity",
+        2: "found again under another identity",
+        3: "renamed while in view",
+        4: "identity went to another truth",
+        5: "identity went to another truth",
+    }

@@ -237,10 +237,17 @@ def _together(statistics: np.ndarray, p_values: np.ndarray) -> np.ndarray:
     """The p-values (tests,) of all tests together, from |t| of swaps (swaps, tests).
 
     The larger p-values of leaving out are adjusted by the swaps' least p-values, or by Holm's method where p-values are
-    smaller than swaps can tell.
+    smaller than swaps can tell. A test that all swaps answer alike, such as that of a slice in one sequence, cannot
+    reject: its p-value is 1, and it says nothing of the others, whose |t| it would exceed in every swap.
     """
+    observed, answer = statistics[0], np.ones(len(p_values))
+    can_reject = ((statistics < observed * (1 - BLUR)) | (statistics > observed * (1 + BLUR))).any(axis=0)
+    if not can_reject.any():
+        return answer
+    statistics, p_values = statistics[:, can_reject], p_values[can_reject]
     of_leaving_out = np.fmin(by_least(p_values, p_values_of_swaps(statistics)), holm(p_values))
-    return np.fmax(by_largest(statistics), of_leaving_out)
+    answer[can_reject] = np.fmax(by_largest(statistics), of_leaving_out)
+    return answer
 
 
 def _reach(error: np.ndarray, statistics: np.ndarray, level: float) -> np.ndarray:

@@ -14,6 +14,7 @@ import pandas as pd
 from ...matching import Rule
 from ...tables import Table, schema
 from ..viewer import places
+from .display import words
 from .drawn_tables import count_to_draw
 from .frame_marks import draw_frame, frame_legend
 from .frame_plots import Area, check_image, checked
@@ -150,7 +151,8 @@ def _areas(rows: pd.DataFrame) -> list[Area]:
 
 def words_of(row: pd.Series, notes: Mapping[Hashable, Any]) -> str:
     """What a row of a match table with these notes is: "found, score 0.43, IoU 0.71, car as van"."""
-    texts = [str(row["kind"]) if isinstance(row.get("kind"), str) else WORDS[row["outcome"]]]
+    kind = f" ({words(row['kind'])})" if isinstance(row.get("kind"), str) else ""
+    texts = [f"{WORDS[row['outcome']]}{kind}"]
     if not pd.isna(row.get("predicted_score")):
         texts.append(f"score {row['predicted_score']:.3g}")
     if not pd.isna(row.get("similarity")):

@@ -1,7 +1,7 @@
 """Where tracks of true objects broke, and by what cause.
 
-An identity is switched because another truth has the earlier one now, because the truth was missed for a while, or
-while it was in view. Of a gap the cause is the kind of its first miss.
+An identity is switched because another truth has the earlier one now, because the truth was missed for a while, because
+it was away for a while, or while it was in view. Of a gap the cause is the kind of its first miss.
 """
 
 from collections.abc import Mapping
@@ -10,12 +10,14 @@ import numpy as np
 import pandas as pd
 
 from ...analysis.errors import identity_breaks
+from ...support import arrays
 from ...tables import schema
 from ...tracking import PoseResult, TrackResult
 from ..drawing import display, drawn_tables
 
 TO_ANOTHER = "identity went to another truth"
-AFTER_A_GAP = "back under another identity"
+AFTER_A_GAP = "found again under another identity"
+AFTER_AWAY = "back in view under another identity"
 IN_VIEW = "renamed while in view"
 FIRST_MISS = "missed: {kind}"
 
@@ -28,9 +30,26 @@ def breaks_of(results: Mapping[str, TrackResult | PoseResult], matches: pd.DataF
     breaks = drawn_tables.together({name: identity_breaks(x) for name, x in results.items()})
     row = _rows(breaks, matches)
     first_miss = matches["kind"].array.take(row).rename_categories(_of_first_miss)
-    of_switch = np.select([breaks["taken_by"].notna(), breaks["gap"] > 0], [TO_ANOTHER, AFTER_A_GAP], IN_VIEW)
+    cases = {
+        TO_ANOTHER: breaks["taken_by"].notna(),
+        AFTER_A_GAP: breaks["gap"] > 0,
+        AFTER_AWAY: _were_away(matches)[row],
+    }
+    of_switch = np.select([*cases.values()], [*cases], IN_VIEW)
     cause = np.where(breaks["break"] == "gap", first_miss.astype(object), of_switch)
     return breaks.assign(cause=pd.Series(cause, breaks.index, dtype="str"), row=row)
+
+
+def _were_away(matches: pd.DataFrame) -> np.ndarray:
+    """Whether the truth of each row was in an earlier frame of its sequence, and not in the frame before (N,)."""
+    frame, _ = arrays.grouped(arrays.row_keys(matches[schema.FRAME_KEY], schema.FRAME_KEY))
+    keys = [name for name in ("submission", "sequence", "joint", "truth_object") if name in matches]
+    place = np.flatnonzero(matches["truth_object"].notna())
+    place = place[np.argsort(frame[place], kind="stable")]
+    groups = matches[keys].take(place).assign(frame=frame[place]).groupby(keys, observed=True, sort=False)
+    away = np.zeros(len(matches), bool)
+    away[place] = groups["frame"].diff() > 1
+    return away
 
 
 def _of_first_miss(kind: str) -> str:

@@ -65,7 +65,7 @@ COLUMNS = {
     "background",
     "detection_of": "the class of the truth that a detection has there, or background",
     "truth_category": "the class of the truth",
-    "predicted_category": "the class that it was detected as",
+    "predicted_category": "the class of the prediction; in `confusion`, what the truth was detected as",
     "truth_object": "the name of the truth within its frame",
     "other_truth_object": "the name of the second truth, where two may be one object",
     "look_at": "what to look at, in words",
@@ -85,8 +85,8 @@ COLUMNS = {
     "change": "the two submissions, and what became of an object from the first to the second",
     "count": "how many objects",
     "break": "`switch` (to another predicted identity) or `gap` (the truth is missed for a while)",
-    "cause": "of a switch, where the earlier identity went, or that the truth was missed before; of a gap, the kind of "
-    "its first miss",
+    "cause": "of a switch, where the earlier identity went, or that the truth was missed or away before; of a gap, the "
+    "kind of its first miss",
     "gap": "in how many frames between the two matches the truth is missed",
     "predicted_before": "the predicted identity of the match before the break",
     "predicted_after": "the predicted identity of the match after the break",
@@ -135,8 +135,9 @@ COLUMNS = {
     "apart_from_next": "whether its f1, AP or HOTA is shown to differ from that of the next row: p_adjusted below 0.05",
     "a": "the first submission",
     "b": "the second submission",
-    "p_value": "of a test that swaps whole sequences between the two, by which the interval is, too",
-    "p_adjusted": "p_value adjusted over all pairs and metrics together",
+    "p_value": "of a test that swaps whole sequences between the two, by which the interval is, too; in "
+    "`worst_slices`, of one that flips the signs of whole sequences",
+    "p_adjusted": "p_value adjusted over all pairs and metrics together; of slices, over all slices together",
     "aggregate": "`combined` (all sequences together), `macro` (the mean over sequences) or `without` a sequence",
     "n_effective": "so many sequences of equal size would have weights in the metric as even as these",
     "columns": "the columns that make slices",

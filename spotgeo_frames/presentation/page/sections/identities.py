@@ -11,8 +11,8 @@ ABOUT = (
     "A switch: the truth is matched with another predicted identity than before; IDSW counts them. A gap: the truth is "
     "missed between two frames in which it is matched; a gap that ends in another identity is a switch, too. The "
     "causes of switches: another truth has the earlier identity in the frame of the break; or else the truth was "
-    "missed before; or else it was in view all the time. The cause of a gap is the kind of its first miss, as the "
-    "section on errors explains it."
+    "missed before, and found again; or else it was away before, in no truth of the frames between, and is back in "
+    "view; or else it was in view all the time. The cause of a gap is the kind of its first miss."
 )
 ABOUT_OF_POSES = ABOUT.replace("; IDSW counts them", " (poseval leaves out those in the last annotated frame)")
 ABOUT_BREAKS = (
