@@ -15,7 +15,7 @@ export default [
       globals: globals(
         "addEventListener", "atob", "clearTimeout", "console", "document", "getComputedStyle", "history", "innerHeight", "location", "matchMedia",
         "navigator", "requestAnimationFrame", "setTimeout", "structuredClone", "window", "Blob", "CSS", "DecompressionStream", "DOMMatrix", "Element", "HTMLAnchorElement", "HTMLCanvasElement", "HTMLDetailsElement", "HTMLElement",
-        "HTMLSelectElement", "HTMLTableElement", "HTMLTemplateElement", "Image", "MutationObserver", "Option", "Path2D", "ResizeObserver", "Response", "URL", "URLSearchParams",
+        "HTMLSelectElement", "HTMLTableElement", "HTMLTemplateElement", "Image", "IntersectionObserver", "MutationObserver", "Option", "Path2D", "ResizeObserver", "Response", "URL", "URLSearchParams",
       ),
     },
   },

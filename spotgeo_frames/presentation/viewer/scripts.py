@@ -36,6 +36,7 @@ VIEWER = [
         "scenes",
         "keys",
         "viewer",
+        "patches",
     )
 ]
 

@@ -19,11 +19,12 @@ const STATE = {
 };
 const FILTER = [{ column: "truth_&=#", is: ["a b", "ü"] }];
 const GALLERY = { order: "random", seed: 77, shown: 24 };
+const PATCHES = { by: "truth_a b", rising: true, shown: 36 };
 
 test("an address names all that is shown", () => {
   const source = opened();
-  const shown = shownOf(source, addressOf(source, STATE, FILTER, GALLERY));
-  assert.deepEqual(shown, { viewer: STATE, object: null, filter: FILTER, gallery: GALLERY });
+  const shown = shownOf(source, addressOf(source, STATE, FILTER, GALLERY, PATCHES));
+  assert.deepEqual(shown, { viewer: STATE, object: null, filter: FILTER, gallery: GALLERY, patches: PATCHES });
 });
 
 test("an address may name a truth to select, and its joint", () => {
@@ -48,7 +49,7 @@ test("what an address may say of another page is passed over", () => {
 test("the conditions of an address are those of its filter, and its submissions", () => {
   const source = opened();
   const names = STATE.submissions.map((position) => source.about.submissions[position]);
-  assert.deepEqual(conditionsOf(addressOf(source, STATE, FILTER, GALLERY)), [{ column: "submission", is: names }, ...FILTER]);
+  assert.deepEqual(conditionsOf(addressOf(source, STATE, FILTER, GALLERY, PATCHES)), [{ column: "submission", is: names }, ...FILTER]);
   for (const other of ["", "#errors", "#view?filter=[", "#view?filter={}"]) assert.deepEqual(conditionsOf(other), []);
 });
 

@@ -157,7 +157,7 @@ class Look(NamedTuple):
 
 
 class Viewer(NamedTuple):
-    """The viewer of frames, with its filter and its gallery.
+    """The viewer of frames, with its filter, its patches and its gallery.
 
     Attributes
     ----------

@@ -33,6 +33,7 @@ MODULES = [
         "filters",
         "filter_form",
         "gallery",
+        "patch_rows",
         "links",
         "frames_section",
         "class_curves",

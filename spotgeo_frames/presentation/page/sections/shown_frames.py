@@ -1,4 +1,4 @@
-"""The section of the frames themselves: which are shown, the viewer with its filter and gallery, and the pictures.
+"""The section of the frames: which are shown, the viewer with its filter, patches and gallery, and the pictures.
 
 The page shows everything where there are at most MOST_ROWS rows, of whole poses as many as their joints, and at most
 MOST_SEQUENCES sequences. A page with every sequence of a larger survey would be too large to open. It therefore shows

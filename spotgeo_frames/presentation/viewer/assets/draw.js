@@ -1,6 +1,6 @@
 // Draws frames on a canvas. Nothing here knows the page around it.
 
-import { closer, fitted, pathsOf, shapesOf, skeletonsOf } from "./geometry.js";
+import { closer, fitted, pathsOf, shapesOf, skeletonsOf, surroundings } from "./geometry.js";
 import { placedLabels } from "./labels.js";
 import { FALSE, FOUND, IGNORED, MISSED, RIGHT } from "./marks.js";
 import { identityColor, palettesOf } from "./palette.js";
@@ -115,19 +115,59 @@ const MINIFIED = 2;
 export async function thumbnail(canvas, source, frame, submissions, passes) {
   const rows = await Promise.all(submissions.map((submission) => source.rows(frame, submission)));
   const loaded = await load(await source.picture(frame));
-  const { plain, onPicture } = palettesOf(canvas);
-  // Drawn larger than it is shown, so that marks are smaller and do not hide each other.
-  const size = { width: MINIFIED * canvas.clientWidth || canvas.width, height: MINIFIED * canvas.clientHeight || canvas.height };
   const layers = rows.map((frame) => layerOf(frame, [], source.about));
   const whole = covering(source.about.sequences[source.frames.sequence[frame]].extent, loaded?.picture ?? null);
   const extent = loaded ? whole : closer(whole, layers.flatMap(({ shapes }) => shapes.map(boundsOf)));
+  drawSmall(canvas, source.about, extent, loaded, layers, passes, () => null);
+}
+
+/**
+ * Draws a patch: a row with what lies around it. Resolves when it is drawn.
+ * @param {HTMLCanvasElement} canvas
+ * @param {Source} source
+ * @param {FrameRows} rows of its frame
+ * @param {{side: Side, row: number}} drawn
+ * @param {Passes | null} passes
+ */
+export async function drawPatch(canvas, source, rows, { side, row }, passes) {
+  const loaded = await load(await source.picture(rows.frame));
+  const layer = layerOf(rows, [], source.about);
+  const isDrawn = (/** @type {Shape} */ shape) => shape.side === side && shape.row === row;
+  const pair = layer.links.find(({ from, to }) => isDrawn(from) || isDrawn(to));
+  const shapes = pair ? [pair.from, pair.to] : layer.shapes.filter(isDrawn);
+  const whole = source.about.sequences[source.frames.sequence[rows.frame]].extent;
+  const extent = shapes.length ? surroundings(whole, shapes.map(boundsOf), reachOf(source.about)) : whole;
+  drawSmall(canvas, source.about, extent, loaded, [layer], passes, (shape) => (isDrawn(shape) ? "hovered" : null));
+}
+
+/**
+ * How far from points a pair may lie, px; 0 where pairs are not found by distance.
+ * @param {SourceFacts} about
+ */
+function reachOf({ measure: { title, needed } }) {
+  return title.startsWith("distance") && needed !== undefined ? needed : 0;
+}
+
+/**
+ * Draws an area larger than it is shown, so that marks are smaller and do not hide each other.
+ * @param {HTMLCanvasElement} canvas
+ * @param {SourceFacts} about
+ * @param {Extent} extent
+ * @param {LoadedPicture | null} loaded
+ * @param {Layer[]} layers
+ * @param {Passes | null} passes
+ * @param {Look["emphasis"]} emphasis
+ */
+function drawSmall(canvas, about, extent, loaded, layers, passes, emphasis) {
+  const { plain, onPicture } = palettesOf(canvas);
+  const size = { width: MINIFIED * canvas.clientWidth || canvas.width, height: MINIFIED * canvas.clientHeight || canvas.height };
   drawFrame(sharp(canvas, size), size, fitted(extent, size), loaded, layers, {
     palette: loaded ? onPicture : plain,
-    coloring: submissions.length > 1 ? "submission" : "outcome",
+    coloring: layers.length > 1 ? "submission" : "outcome",
     passes,
-    about: source.about,
+    about,
     labelOf: () => null,
-    emphasis: () => null,
+    emphasis,
   });
 }
 

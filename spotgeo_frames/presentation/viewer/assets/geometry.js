@@ -31,6 +31,8 @@ import { maskAt, nearnessOf, ringsOf } from "./masks.js";
 
 const CLOSEST = 0.5; // the least share of an area that a thumbnail shows, so that places can be told apart
 const MARGIN = 1.15;
+const ROOM = 2; // a patch is so many times as wide as what it shows
+const OF_WHOLE = 0.1; // the share of an area that a patch shows of what has no size
 const SHAPE_OF_STAGE = [0.45, 1]; // the least and greatest height for its width
 
 /**
@@ -60,6 +62,24 @@ export function closer([left, right, top, bottom], bounds) {
     return [start, start + size];
   };
   return /** @type {Extent} */ ([...along(left, right, 0), ...along(top, bottom, 1)]);
+}
+
+/**
+ * A square around bounds: twice as wide as these, and wide enough for a reach to all sides.
+ * @param {Extent} whole the area that they lie in
+ * @param {[x: number, y: number, w: number, h: number][]} bounds
+ * @param {number} reach px
+ * @returns {Extent}
+ */
+export function surroundings([left, right, top, bottom], bounds, reach) {
+  const along = (/** @type {number} */ axis) => {
+    const [low, high] = [Math.min(...bounds.map((one) => one[axis])), Math.max(...bounds.map((one) => one[axis] + one[axis + 2]))];
+    return { middle: (low + high) / 2, size: high - low };
+  };
+  const [x, y] = [along(0), along(1)];
+  const asked = Math.max((ROOM * Math.max(x.size, y.size)) / 2, ROOM * reach);
+  const half = asked || (OF_WHOLE * Math.max(right - left, bottom - top)) / 2 || 1;
+  return [x.middle - half, x.middle + half, y.middle - half, y.middle + half];
 }
 
 /**

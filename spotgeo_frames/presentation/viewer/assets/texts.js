@@ -354,6 +354,36 @@ export function labelText(rows, side, row, about, isPointedAt) {
 }
 
 /**
+ * What a row is, in one line: "missed (localization), car; nearest #7, IoU 0.46; 0.5 is needed".
+ * @param {FrameRows} rows
+ * @param {{side: Side, row: number}} told
+ * @param {SourceFacts} about
+ * @returns {string}
+ */
+export function rowText(rows, { side, row }, about) {
+  const i = row - rows[side].first;
+  const other = side === "truth" ? rows.pair[i] : rows.partner[i];
+  const [truth, predicted] = side === "truth" ? [i, other] : [other, i];
+  const ofBoth = (/** @type {string} */ name) => {
+    const texts = [truth < 0 ? null : cellAt(rows.truth, name, truth), predicted < 0 ? null : cellAt(rows.predicted, name, predicted)];
+    return [...new Set(texts.filter((text) => text !== null))].join(" as ");
+  };
+  const outcome = STATES[truth < 0 ? rows.predictedMarks[predicted] : rows.truthMarks[truth]];
+  const kind = kindOf(rows, truth, predicted);
+  const score = predicted < 0 ? NaN : numberAt(rows.predicted, "score", predicted);
+  const told = [
+    kind ? `${outcome} (${kind})` : outcome,
+    about.identities ? `#${objectAt(rows[side], i)}` : "",
+    ofBoth("joint"),
+    ofBoth("category"),
+    Number.isNaN(score) ? "" : `score ${Number(score.toPrecision(3))}`,
+    truth < 0 || predicted < 0 ? "" : measureText(about, numberAt(rows.pairs, "measure", truth)),
+  ];
+  const near = other < 0 ? nearText(rows, side, i, about) : null;
+  return told.filter(Boolean).join(", ") + (near ? `; nearest ${near}` : "");
+}
+
+/**
  * Whether any submission's predictions have scores; else their column says nothing.
  * @param {FrameRows[]} frames
  * @returns {boolean}

@@ -1,4 +1,4 @@
-// The section of frames: the filter, the viewer and the gallery, which follow one another, and their address.
+// The section of frames: the filter, the viewer, the patches and the gallery, which follow one another, and their address.
 
 import { thumbnail } from "../../../viewer/assets/draw.js";
 import { make, makeButton } from "../../../viewer/assets/elements.js";
@@ -11,6 +11,7 @@ import { makeFilter } from "./filter_form.js";
 import { makeGallery, possibleGallery } from "./gallery.js";
 import { addressOf, frameNamed, shownOf, submissionsNamed } from "./links.js";
 import { changesOf } from "./match_rows.js";
+import { makePatchRows, possibleOrder } from "./patch_rows.js";
 
 /**
  * @import { View } from "../../../viewer/assets/columns.js"
@@ -35,7 +36,7 @@ const ADDRESS_DELAY = 200;
 const NO_FRAME = -1;
 
 /**
- * Builds the section within its element, whose children are the places of the filter, the viewer and the gallery.
+ * Builds the section within its element, whose children are the places of these parts.
  * @param {HTMLElement} section
  * @param {View} view
  * @param {Map<number, Picture>} pictures
@@ -43,18 +44,23 @@ const NO_FRAME = -1;
  */
 export async function makeFramesSection(section, view, pictures) {
   const source = sourceOf(view, pictures);
-  const [filterPlace, viewerPlace, linkPlace, galleryPlace] = ["filter", "viewer", "link", "gallery"].map((name) => placeIn(section, name));
+  const [filterPlace, viewerPlace, linkPlace, patchesPlace, galleryPlace] = ["filter", "viewer", "link", "patches", "gallery"].map((name) => placeIn(section, name));
   /** @type {Condition[]} */
   let filter = [];
   /** @type {Passing | null} */
   let passing = null;
   let gallery = possibleGallery({});
+  let order = possibleOrder(view, {});
   let filteredFor = ""; // the submissions that the texts of the filter and the gallery are about
   let isReady = false;
   let timer = 0;
 
   const viewer = createViewer(viewerPlace, source, { onChange: changed });
   const showFilter = makeFilter(filterPlace, view, (conditions) => { filterBy(conditions); });
+  const showPatches = makePatchRows(patchesPlace, view, source, {
+    open: ({ frame, object }) => { viewer.go({ frame, selected: object }).then(() => reveal(viewerPlace)); },
+    change: (change) => { order = possibleOrder(view, { ...order, ...change }); update(); },
+  });
   const showGallery = makeGallery(galleryPlace, source, {
     open: (frame) => { viewer.go({ frame }).then(() => reveal(viewerPlace)); },
     change: (change) => { gallery = possibleGallery({ ...gallery, ...change }); update(); },
@@ -67,7 +73,7 @@ export async function makeFramesSection(section, view, pictures) {
     const link = target instanceof Element ? target.closest("a") : null;
     if (link?.hash === location.hash) restore(shownOf(source, link.hash));
   });
-  await restore(shownOf(source, location.hash) ?? { viewer: { frame: firstWithErrors(source, viewer.state().submissions) }, object: null, filter: [], gallery });
+  await restore(shownOf(source, location.hash) ?? { viewer: { frame: firstWithErrors(source, viewer.state().submissions) }, object: null, filter: [], gallery, patches: order });
   isReady = true;
   return {
     canShow: (conditions) => completeConditions(view, ofRows(conditions)) !== null && submissionsIn(conditions).length > 0,
@@ -98,6 +104,7 @@ export async function makeFramesSection(section, view, pictures) {
   async function restore(shown) {
     if (!shown) return;
     gallery = possibleGallery(shown.gallery);
+    order = possibleOrder(view, shown.patches);
     const { camera, selected, ...others } = shown.viewer;
     await viewer.go(others);
     await filterBy(possibleConditions(view, shown.filter), viewer.state().submissions);
@@ -118,10 +125,11 @@ export async function makeFramesSection(section, view, pictures) {
     else filterBy(filter);
   }
 
-  // Says what passes the filter, and shows the gallery of it.
+  // Says what passes the filter, and shows the patches and the gallery of it.
   function update() {
     const { submissions } = viewer.state();
     showFilter(filter, passing ? filterText(source, filter, passing, submissions) : "");
+    showPatches(order, submissions[0], passing);
     showGalleryOf(submissions[0]);
     keepAddress();
   }
@@ -146,7 +154,7 @@ export async function makeFramesSection(section, view, pictures) {
   }
 
   function address() {
-    return addressOf(source, viewer.state(), filter, gallery);
+    return addressOf(source, viewer.state(), filter, gallery, order);
   }
 
   function keepAddress() {

@@ -85,7 +85,7 @@ export function makeGallery(root, source, { open, change }) {
   const worst = makeButton("Worst first", () => change({ order: "worst", shown: AT_ONCE }));
   const random = makeButton("Random sample", () => change({ order: "random", seed: Math.floor(Math.random() * SEEDS), shown: AT_ONCE }));
   const status = make("span", "gallery-status");
-  const list = make("ul", "gallery viewer");
+  const list = make("ul", "gallery viewer viewer-grid");
   const more = makeButton("", () => change({ shown: list.children.length + AT_ONCE }));
   const buttons = make("div", "buttons");
   buttons.append(worst, random, status);

@@ -4,12 +4,14 @@
  * @import { Source } from "../../../viewer/assets/source.js"
  * @import { State } from "../../../viewer/assets/state.js"
  * @import { Gallery } from "./gallery.js"
+ * @import { PatchOrder } from "./patch_rows.js"
  *
  * @typedef {object} Shown all that an address names
  * @property {Partial<State>} viewer
  * @property {{truth: string, joint: string | null} | null} object the truth to select, by its names
  * @property {unknown} filter conditions, not checked yet
  * @property {Partial<Gallery>} gallery
+ * @property {Partial<PatchOrder>} patches
  */
 
 const MARK = "#view?";
@@ -21,9 +23,10 @@ const MOST_CHARACTERS = 20_000;
  * @param {State} state
  * @param {unknown[]} filter
  * @param {Gallery} gallery
+ * @param {PatchOrder} patches
  * @returns {string}
  */
-export function addressOf({ about, frames }, state, filter, gallery) {
+export function addressOf({ about, frames }, state, filter, gallery, patches) {
   const words = new URLSearchParams();
   if (frames.n) {
     words.set("sequence", about.sequences[frames.sequence[state.frame]].name);
@@ -39,6 +42,7 @@ export function addressOf({ about, frames }, state, filter, gallery) {
   if (state.selected) words.set("selected", [state.selected.side, state.selected.submission, state.selected.row].join(" "));
   if (filter.length) words.set("filter", JSON.stringify(filter));
   words.set("gallery", [gallery.order, gallery.seed, gallery.shown].join(" "));
+  words.set("patches", [patches.shown, patches.rising ? "rising" : "falling", patches.by].join(" "));
   return MARK + words;
 }
 
@@ -54,6 +58,7 @@ export function shownOf(source, hash) {
   const [x, y, scale] = numbersIn(words.get("zoom"));
   const [side, submission, row] = (words.get("selected") ?? "").split(" ");
   const [order, seed, shown] = (words.get("gallery") ?? "").split(" ");
+  const [nPatches, direction, ...by] = (words.get("patches") ?? "").split(" "); // names of columns may have blanks
   const frame = frameNamed(source, words.get("sequence"), words.get("frame"));
   return {
     viewer: {
@@ -70,6 +75,7 @@ export function shownOf(source, hash) {
     object: words.has("truth") ? { truth: words.get("truth") ?? "", joint: words.get("joint") } : null,
     filter: readJson(words.get("filter")),
     gallery: { order: /** @type {Gallery["order"]} */ (order), seed: Number(seed), shown: Number(shown) },
+    patches: { shown: Number(nPatches), rising: direction === "rising", ...(by.length ? { by: by.join(" ") } : {}) },
   };
 }
 
