@@ -12,7 +12,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 import spotgeo_frames as sf
 from helpers.browser import NARROW, WIDE, axe_findings, page_width, text
 from helpers.report_inputs import PETS, pets
-from spotgeo_frames.analysis.errors import confused_rows
+from spotgeo_frames.analysis.errors import with_confused
 
 Opened = Callable[..., webdriver.Chrome]
 TOLD = ".filter-status"
@@ -44,8 +44,10 @@ def test_every_cell_shows_the_rows_that_it_counts(opened: Opened, classed: Path)
 def test_patches_of_a_cell_are_its_rows(opened: Opened, classed: Path) -> None:
     """The cats that are taken for dogs, each in its frame; a click shows the one that was clicked."""
     truth, sides = pets(PETS)
-    found, _ = confused_rows(sf.average_precision(truth, sides["eager"]), 0.5)
-    cats = found[(found["category"] == "cat") & (found["other"] == "dog")]
+    of = sf.average_precision(truth, sides["eager"])
+    rows = of.matches[of.matches["threshold"] == 0.5].assign(submission="eager")
+    told, _ = with_confused(rows, {"eager": of}, 0.5)
+    cats = told[(told["truth_category"] == "cat") & (told["detected_as"] == "dog")]
     driver = opened(classed)
     cell = driver.find_element(By.XPATH, "//a[@data-cell and contains(@aria-label, 'cat detected as dog')]")
     cell.send_keys(Keys.ENTER)

@@ -190,7 +190,7 @@ def test_without_scores_there_are_numbers_by_class_and_a_reason(tmp_path: Path) 
 
 
 def test_what_takes_too_long_or_too_much_room_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("spotgeo_frames.presentation.page.confused.MOST_CONFUSED", 10)
+    monkeypatch.setattr("spotgeo_frames.analysis.errors.confused_columns.MOST_CONFUSED", 10)
     monkeypatch.setattr(class_matrices, "MOST_CONFUSED", 10)
     monkeypatch.setattr("spotgeo_frames.presentation.page.sections.suspects.MOST_LOOKED_AT", 10)
     monkeypatch.setattr(class_numbers, "MOST_CURVES", 2)

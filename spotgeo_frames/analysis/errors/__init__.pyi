@@ -1,4 +1,8 @@
-from .confusion_table import confused_rows as confused_rows
+from .confused_columns import DETECTED_AS as DETECTED_AS
+from .confused_columns import DETECTION_OF as DETECTION_OF
+from .confused_columns import MOST_CONFUSED as MOST_CONFUSED
+from .confused_columns import Confused as Confused
+from .confused_columns import with_confused as with_confused
 from .confusion_table import confusion as confusion
 from .costs import error_costs as error_costs
 from .differences import changes as changes

@@ -195,7 +195,7 @@ def _filtered_out(matches: pd.DataFrame, frame: np.ndarray, n_frames: int) -> np
         return lacking
     key = schema.frame_columns(matches)
     group, first = arrays.grouped(arrays.row_keys(matches, key))  # joints have counts of their own
-    outcome, counted = matches["outcome"].array.codes, _are_counted(matches)
+    outcome, counted = matches["outcome"].array.codes, are_counted(matches)
     for name in counts:
         present = arrays.added_at(group, np.isin(outcome, COUNTS[name]) & counted, len(first))
         expected = np.nan_to_num(as_numbers(matches[name])[first])
@@ -227,12 +227,12 @@ def _stretches(frames: Frames, frame_rows: np.ndarray, numbers: list[int]) -> St
 
 def _errors(rows: pd.DataFrame, stretch: np.ndarray, n_stretches: int) -> np.ndarray:
     """How many rows of each stretch are misses, and how many false alarms, (P, 2)."""
-    outcome, counted = rows["outcome"].array.codes, _are_counted(rows)
+    outcome, counted = rows["outcome"].array.codes, are_counted(rows)
     counts = [arrays.added_at(stretch, (outcome == wrong) & counted, n_stretches) for wrong in (schema.FN, schema.FP)]
     return np.stack(counts, axis=1).astype(np.int64)
 
 
-def _are_counted(matches: pd.DataFrame) -> np.ndarray:
+def are_counted(matches: pd.DataFrame) -> np.ndarray:
     """Which rows count; those that average precision ignores do not."""
     return ~matches["ignored"].to_numpy(bool) if "ignored" in matches else np.ones(len(matches), bool)
 

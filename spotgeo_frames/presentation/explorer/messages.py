@@ -5,7 +5,7 @@ outline and the chunks are views, as the viewer reads them. What asks may be of 
 the kernel; where a message does not have what it needs, InputError is raised, whose text is the answer.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeGuard
 
@@ -17,7 +17,8 @@ from ...support import InputError
 from ...tables import schema
 from ..drawing import NoPicture, drawn_tables, pictures, wording
 from ..viewer import SIDES, Text, View, packing, places, view_of
-from .contents import COUNTS, Contents, positions_by_table
+from .charts import MOST_CORNERS, Counts, Points
+from .contents import COUNTS, Contents, objects_of_rows, positions_by_table, row_of_object
 
 # The most characters of the masks of a chunk: a kernel is near, and sends chunks one by one.
 MOST_OF_MASKS = 16 << 20
@@ -93,6 +94,28 @@ def passing(contents: Contents, passes: Sequence[np.ndarray]) -> Message:
         frames = np.unique(frame[begin:end][of_row[begin:end]]).astype("<i4")
         buffers += [np.packbits(of_row[truths]).tobytes(), np.packbits(of_row[predictions]).tobytes(), frames.tobytes()]
     return Message({"n_rows": int(of_row.sum())}, buffers)
+
+
+def counts(counted: Counts) -> Message:
+    """A table of counts, with what its lines and columns are."""
+    rows, columns = ([packing.valid_text(name) for name in names] for names in (counted.rows, counted.columns))
+    return Message({"rows": rows, "columns": columns, "counts": counted.table()}, [])
+
+
+def points(drawn: Points, marked: Collection[int]) -> Message:
+    """The points of a scatter: x and y as float64, and as bytes their outcomes and whether they are marked."""
+    is_marked = np.isin(drawn.rows, np.array(sorted(marked), np.int64))
+    arrays = [*drawn.places.astype("<f8").T, drawn.outcome.astype(np.uint8), is_marked.astype(np.uint8)]
+    return Message({"n_rows": drawn.n_rows}, [np.ascontiguousarray(array).tobytes() for array in arrays])
+
+
+def patches(contents: Contents, rows: np.ndarray, n_rows: int) -> Message:
+    """Rows as patches: the frame of each, and one object of it, the truth where there is one."""
+    objects: dict[int, tuple[str, int, int]] = {}
+    for named in objects_of_rows(contents, rows.tolist()):  # truths come first
+        objects.setdefault(row_of_object(contents, *named), named)
+    frame = contents.frames.of_row
+    return Message({"patches": [[int(frame[row]), *objects[row]] for row in rows.tolist()], "n_rows": n_rows}, [])
 
 
 def _view_of_rows(contents: Contents, rows: np.ndarray) -> View:
@@ -186,6 +209,37 @@ def flag_in(asked: Mapping[str, Any], name: str) -> bool:
     if not isinstance(given, bool):
         raise InputError(f"explore: {name} is {_shown(given)}; true or false is needed")
     return given
+
+
+def number_in(asked: Mapping[str, Any], name: str, most: int) -> int:
+    """The count that a message names, at most `most`."""
+    return _position(asked.get(name), name, most + 1)
+
+
+def corners_in(asked: Mapping[str, Any]) -> np.ndarray:
+    """The corners of a lasso, (K, 2)."""
+    given = asked.get("corners")
+    if isinstance(given, list) and 3 <= len(given) <= MOST_CORNERS and all(map(_is_place, given)):
+        return np.array(given, np.float64)
+    needed = f"a list of 3 to {MOST_CORNERS} pairs of finite numbers is needed"
+    raise InputError(f"explore: corners is {_shown(given)}; {needed}")
+
+
+def _is_place(given: Any) -> bool:
+    """Whether a value is a pair of finite numbers."""
+    return isinstance(given, list) and len(given) == 2 and all(map(_is_finite, given))
+
+
+def _is_finite(given: Any) -> bool:
+    return bool(np.isfinite(given)) if isinstance(given, float) else _is_integer(given) and _is_small(given)
+
+
+def cell_in(asked: Mapping[str, Any], counted: Counts) -> tuple[int, int]:
+    """The line and the column of a cell of a table of counts."""
+    return (
+        _position(asked.get("row"), "row", len(counted.rows)),
+        _position(asked.get("column"), "column", len(counted.columns)),
+    )
 
 
 def text_in(asked: Mapping[str, Any], name: str) -> str:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from ...analysis.errors import with_confused
 from ...geometries import with_places
+from ...scoring import AveragePrecision
 from ...support import InputError, packages
 from ...tables import Table, TableKind, checks, messages, schema
 from ..drawing import drawn_tables
@@ -72,7 +74,10 @@ def explore(
     Returns
     -------
     A widget, which JupyterLab shows if it is the last line of a cell. Click an object, or its line in the table, to
-    mark its row; hold Shift or Ctrl to mark several. The widget has these attributes:
+    mark its row; hold Shift or Ctrl to mark several. Below the frames, patches show each error with what lies around
+    it, counts tell how many rows of each value of a column are found, missed and false, or which class is taken for
+    which, and a scatter has a point for each row: click a patch or a count, or draw around points, to mark their rows.
+    All of them are about the rows that pass the filter. The widget has these attributes:
 
     selection: the marked rows of the match table, with its columns, index labels and types of columns. Of several match
         tables, `submission` is the first column.
@@ -182,7 +187,16 @@ def _given(x: Any, name: str) -> Given:
     lacking = [messages.missing(name, column, matches.columns, "match() makes it") for column in absent]
     if lacking:
         raise InputError(lacking)
-    return Given(table, kind, matches)
+    return Given(table, kind, _with_classes(matches, x) if isinstance(x, AveragePrecision) else matches)
+
+
+def _with_classes(matches: pd.DataFrame, of: AveragePrecision) -> pd.DataFrame:
+    """The matches of average precision with the columns that tell which class was detected as which."""
+    named = matches.assign(submission=ALONE)
+    threshold = float(matches["threshold"].iloc[0]) if len(matches) else 0.0
+    is_similarity = schema.measure_of(matches) == "similarity" and 0 < threshold <= 1
+    told, confused = with_confused(named, {ALONE: of}, threshold if is_similarity else None)
+    return matches if confused is None else told.drop(columns="submission")
 
 
 def _checked(table: pd.DataFrame, name: str) -> pd.DataFrame:

@@ -2,14 +2,15 @@
 
 The browser asks by custom messages, `{"ask": ..., "id": ...}`, and each answer has the same id. Each view asks for the
 `outline` once, and for a `chunk` of frames or a `picture` when they are looked at. When it is ready it asks for `news`;
-clicks `mark` objects, and the form gives marked rows a `tag`. These three have no answer. Instead all views of the
+clicks `mark` objects or `choose` the rows of a cell or a lasso, and the form gives marked rows a `tag` or filters by
+them (`only`). These have no answer. Charts ask for `counts` and `points`, patches for `patches`. All views of the
 widget are told what holds now: `{"tell": "filter", ...}` and `{"tell": "marked", ...}`. Whatever asks for nothing that
 there is has an answer with `error`, and changes nothing.
 """
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -21,26 +22,39 @@ import pandas as pd
 from ...support import InputError
 from ...tables import Table, messages, table_kinds
 from ..viewer import scripts
+from . import charts
 from .contents import Contents, objects_of_rows, positions_by_table, row_of_object
 from .messages import (
     LONGEST_SHOWN,
     Message,
+    cell_in,
     chunk,
+    corners_in,
+    counts,
     flag_in,
     identity_of,
     message_of,
+    number_in,
     object_in,
     outline,
     passing,
+    patches,
     picture,
+    points,
     position_in,
     text_in,
 )
 from .rows import Tags, filter_text, passing_rows, tags_in, tags_table
 
 # The modules of the widget's script, each after those that it imports, and its style sheet.
-MODULES = [*scripts.VIEWER, *(f"explorer/assets/{name}.js" for name in ("kernel", "marking", "widget"))]
+MODULES = [
+    *scripts.VIEWER,
+    *(f"explorer/assets/{name}.js" for name in ("kernel", "marking", "counts", "scatter", "patch_list", "widget")),
+]
 STYLE = "explorer/assets/explorer.css"
+
+# The most patches that are shown, and the most marked rows whose objects have an outline in the view.
+MOST_PATCHES, MOST_OUTLINED = 120, 10_000
 
 CLOSED = "explore: the widget is closed; open another one by sf.explore(...)"
 
@@ -142,7 +156,12 @@ class Explorer(anywidget.AnyWidget):
             "chunk": self._chunk,
             "picture": self._picture,
             "mark": lambda asked: self._mark(object_in(asked, self._contents), flag_in(asked, "more")),
+            "choose": self._choose,
+            "only": lambda asked: self._only(flag_in(asked, "on")),
             "tag": lambda asked: self._tag(text_in(asked, "tag").strip()),
+            "counts": lambda asked: counts(self._counts(asked)),
+            "points": self._points,
+            "patches": self._patches,
         }
 
     def _chunk(self, asked: Mapping[str, Any]) -> Message:
@@ -159,7 +178,8 @@ class Explorer(anywidget.AnyWidget):
     def _outline(self) -> Message:
         """All frames, and whether there may be pictures."""
         message = outline(self._contents)
-        return message._replace(content=message.content | {"pictures": self._images is not None})
+        more = {"pictures": self._images is not None, "columns": charts.column_names(self._contents)}
+        return message._replace(content=message.content | more)
 
     def _news(self) -> None:
         """Tells a view that was opened what is filtered and marked."""
@@ -179,6 +199,52 @@ class Explorer(anywidget.AnyWidget):
             self._marked = [one for one in before if one != row] if row in before else [*before, row]
         self._tell_marked()
 
+    def _choose(self, asked: Mapping[str, Any]) -> None:
+        """Marks the rows that a cell of a table of counts has, or a lasso; `more` adds them to the marked ones."""
+        if "corners" in asked:
+            places = charts.places_of(self._contents, text_in(asked, "x"), text_in(asked, "y"))
+            rows = np.flatnonzero(self._keeps() & charts.within(places, corners_in(asked)))
+        else:
+            counted = self._counts(asked)
+            rows = counted.of_cell(*cell_in(asked, counted))
+        before = self._marked if flag_in(asked, "more") else []
+        self._marked = list(dict.fromkeys([*before, *rows.tolist()]))
+        self._tell_marked()
+
+    def _only(self, on: bool) -> None:
+        """Filters by the marked rows; or not any more."""
+        self.filter = self._by_table(self._marked) if on else None
+
+    def _keeps(self) -> np.ndarray:
+        """Which rows count and pass the filter."""
+        return charts.counted_rows(self._contents, self._passes)
+
+    def _counts(self, asked: Mapping[str, Any]) -> charts.Counts:
+        return charts.counts_of(self._contents, text_in(asked, "by"), self._keeps())
+
+    def _points(self, asked: Mapping[str, Any]) -> Message:
+        places = charts.places_of(self._contents, text_in(asked, "x"), text_in(asked, "y"))
+        return points(charts.drawn_points(self._contents, places, self._keeps()), self._marked)
+
+    def _patches(self, asked: Mapping[str, Any]) -> Message:
+        """The first rows, in an order, of the errors, of what passes the filter, or of the marked rows."""
+        of = text_in(asked, "of")
+        if of not in charts.LISTS:
+            raise InputError(f"explore: of is {of[:LONGEST_SHOWN]!r}; there are {messages.listed(charts.LISTS)}")
+        keeps = self._keeps()
+        if of == "marked":
+            keeps = np.isin(np.arange(len(keeps)), self._marked)
+        elif of == "errors":
+            keeps &= charts.are_errors(self._contents)
+        rows = charts.listed_rows(self._contents, keeps, text_in(asked, "by"), flag_in(asked, "rising"))
+        return patches(self._contents, rows[: number_in(asked, "n", MOST_PATCHES)], len(rows))
+
+    def _by_table(self, rows: Sequence[int]) -> dict[str, np.ndarray]:
+        """For each match table by its name, which of its rows are among these."""
+        is_one = np.zeros(self._contents.first_row[-1], bool)
+        is_one[list(rows)] = True
+        return dict(zip(self._contents.given, np.split(is_one, self._contents.first_row[1:-1]), strict=True))
+
     def _tag(self, text: str) -> None:
         """Gives the marked rows a tag instead of the one that they have; an empty one takes it away."""
         kept = {row: tag for row, tag in self._tags.of_rows.items() if row not in self._marked}
@@ -193,7 +259,8 @@ class Explorer(anywidget.AnyWidget):
 
     def _tell_marked(self) -> None:
         """Tells all views which rows are marked, their tags, and how many rows have which tag."""
-        objects = objects_of_rows(self._contents, self._marked) if self._marked else []
+        few = self._marked if len(self._marked) <= MOST_OUTLINED else []
+        objects = objects_of_rows(self._contents, few) if few else []
         of_marked = Counter(self._tags.of_rows.get(row) for row in self._marked)
         told = {
             "n_rows": len(self._marked),

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from ...analysis.certainty import Comparison, compare, interval_table
-from ...analysis.errors import diagnose
+from ...analysis.errors import Confused, diagnose, with_confused
 from ...geometries import with_places
 from ...matching import MatchOptions, Rule
 from ...scoring import (
@@ -31,7 +31,6 @@ from ...tables import Annotations, By, CheckedBins, match_columns, selections
 from ...tracking import Evaluated, PoseResult, TrackResult, conditions, evaluated, matches_of
 from ..drawing import drawn_tables, wording
 from .breaks import breaks_of
-from .confused import Confused, with_confused
 
 # How often a report swaps and draws sequences, and the confidence of its intervals.
 RESAMPLES, CONFIDENCE = 10_000, 0.95
@@ -185,7 +184,8 @@ def evaluate(
             compared = compared._replace(pairs=_with_combined([compared.pairs, of_sides.pairs]))
     names = list(matched) if compared is None else compared.leaderboard["name"].tolist()
     matches = with_places(drawn_tables.together({name: diagnose(matched[name], **rule.callers) for name in names}))
-    matches, confused = with_confused(matches, {name: precisions[name] for name in names if name in precisions}, rule)
+    of_names = {name: precisions[name] for name in names if name in precisions}
+    matches, confused = with_confused(matches, of_names, rule.threshold)
     kinds: list[tuple[Mapping[str, Ranked], list[str]]] = [({name: matched[name] for name in names}, of_matches)]
     if of_results:
         kinds.insert(0, ({name: ranked[name] for name in names}, of_results))

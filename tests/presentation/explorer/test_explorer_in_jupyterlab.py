@@ -10,6 +10,7 @@ from selenium.webdriver import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.ui import Select
 
 from helpers.browser import started
 from helpers.jupyter import READY, Notebook, jupyterlab
@@ -323,3 +324,79 @@ def test_a_closed_widget_goes_away(notebook: Notebook) -> None:
     notebook.wait("return !document.querySelector('.explorer')")
     printed = notebook.run("try:\n    widget.filter = 'frame > 1'\nexcept sf.InputError as error:\n    print(error)")
     assert "closed" in printed
+
+
+def unfold(notebook: Notebook, title: str, ready: str) -> WebElement:
+    """Unfolds a part of the explorer, and returns it once it has what is waited for."""
+    [part] = notebook.driver.find_elements(By.XPATH, f"//details[summary[. = '{title}']]")
+    part.find_element(By.TAG_NAME, "summary").click()
+    notebook.wait(f"return document.querySelector('.explorer {ready}')")
+    notebook.driver.execute_script("arguments[0].scrollIntoView()", part)
+    return part
+
+
+def test_a_lasso_marks_the_rows_within(notebook: Notebook) -> None:
+    """A square around the middle of the scatter: the same rows come back in Python, and can be the filter."""
+    driver = notebook.driver
+    notebook.show("widget = sf.explore(matches); widget")
+    unfold(notebook, "Scatter", ".explorer-scatter[aria-label]")
+    canvas = driver.find_element(By.CSS_SELECTOR, ".explorer .explorer-scatter")
+    assert canvas.get_attribute("aria-label") == "truth_y over truth_x, 80 rows"
+    width, height = canvas.size["width"], canvas.size["height"]
+    drag = ActionChains(driver).move_to_element_with_offset(canvas, -width // 4, -height // 4).click_and_hold()
+    for dx, dy in ((width // 2, 0), (0, height // 2), (-width // 2, 0)):
+        drag = drag.move_by_offset(dx, dy)
+    drag.release().perform()
+    says(notebook, ".explorer-marks", "rows marked")
+    code = f"""
+x, y = matches["truth_x"], matches["truth_y"]
+def place(values, size, before, after):  # the room that axes leave
+    room = 0.03 * (values.max() - values.min())
+    share = (values - values.min() + room) / (values.max() - values.min() + 2 * room)
+    return before + (size - before - after) * share
+px, py = place(x, {width}, 56, 12), place(y, {height}, 12, 34)
+within = px.between({width} / 4, {width} * 3 / 4) & py.between({height} / 4, {height} * 3 / 4)
+print(len(widget.selection), set(widget.selection.index) == set(matches.index[within]))
+"""
+    n_rows, same = notebook.run(code).split()
+    assert int(n_rows) > 5
+    assert same == "True"
+    driver.find_element(By.XPATH, "//button[. = 'Filter by the marked rows']").click()
+    says(notebook, ".explorer-filter", f"Filter: chosen rows ({n_rows} rows pass)")
+    label = f"truth_y over truth_x, {n_rows} rows"
+    notebook.wait("return document.querySelector('.explorer-scatter').ariaLabel === arguments[0]", label)
+    driver.find_element(By.XPATH, "//button[. = 'Remove the filter']").click()
+    notebook.wait("return document.querySelector('.explorer .explorer-filter').hidden")
+
+
+def test_a_count_marks_its_rows(notebook: Notebook) -> None:
+    notebook.show(f"widget = sf.explore({KINDS['precision']}); widget")
+    part = unfold(notebook, "Counts", ".explorer-counts")
+    headings = [one.text for one in part.find_elements(By.CSS_SELECTOR, "thead th")]
+    assert headings == ["true class, by what it was detected as", "bicycle", "car", "person", "truck", "background"]
+    cell = part.find_element(By.XPATH, ".//tr[th[. = 'car']]/td[5]/button")
+    count = cell.text
+    cell.click()
+    says(notebook, ".explorer-marks", f"{count} rows marked")
+    asked = "widget.selection[['outcome', 'truth_category']].drop_duplicates().to_numpy().tolist()"
+    assert notebook.run(f"print(len(widget.selection), {asked})").strip() == f"{count} [['FN', 'car']]"
+
+
+def test_patches_are_of_errors_or_of_marked_rows(notebook: Notebook) -> None:
+    driver = notebook.driver
+    notebook.show("widget = sf.explore(matches); widget")
+    part = unfold(notebook, "Patches", ".viewer-patches button")
+    status = part.find_element(By.CSS_SELECTOR, ".explorer-help")
+    assert status.text == "12 of 20 errors"
+    every = "return [...document.querySelectorAll('.viewer-patches {}')].every((one) => {})"
+    notebook.wait(every.format("strong", "one.textContent === 'missed'"))
+    notebook.wait(every.format("canvas", "one.toDataURL().length > 1000"))
+    first, second = part.find_elements(By.CSS_SELECTOR, ".viewer-patches button")[:2]
+    first.click()
+    says(notebook, ".explorer-marks", "1 row marked")
+    shift_click(driver, second)
+    says(notebook, ".explorer-marks", "2 rows marked")
+    assert [one.get_attribute("aria-pressed") for one in (first, second)] == ["true", "true"]
+    assert notebook.run("print(widget.selection['outcome'].tolist())").strip() == "['FN', 'FN']"
+    Select(part.find_element(By.XPATH, ".//label[starts-with(., 'Show')]/select")).select_by_visible_text("marked rows")
+    says(notebook, ".explorer-part .explorer-help", "2 of 2 marked rows")

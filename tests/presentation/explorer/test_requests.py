@@ -21,10 +21,17 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
     max_leaves=8,
 )
-ASKS = st.sampled_from(["outline", "news", "chunk", "picture", "mark", "tag", "nothing"])
+ASKS = st.sampled_from(
+    ["outline", "news", "chunk", "picture", "mark", "choose", "only", "tag", "counts", "points", "patches", "nothing"]
+)
 MESSAGES = VALUES | st.fixed_dictionaries(
     {"ask": ASKS | VALUES},
-    optional={"id": VALUES, **dict.fromkeys(["chunk", "frame", "object", "more", "tag"], VALUES)},
+    optional={
+        "id": VALUES,
+        **dict.fromkeys(["chunk", "frame", "object", "more", "tag", "row", "column", "corners", "n", "on"], VALUES),
+        **dict.fromkeys(["by", "x", "y"], st.sampled_from(["truth_x", "truth_y", "sequence"]) | VALUES),
+        "of": st.sampled_from(["errors", "filter", "marked"]) | VALUES,
+    },
 )
 
 
@@ -78,6 +85,19 @@ def test_any_message_is_answered(browser: Browser, content: Any) -> None:
         ({"ask": "mark", "object": ["predicted", 0, -5]}, ["object[2]", "-5"]),
         ({"ask": "mark", "object": ["truth", 0, [1]]}, ["object[2]", "a list of 1"]),
         ({"ask": "mark", "object": None, "more": "yes"}, ["more", "'yes'"]),
+        ({"ask": "counts"}, ["''", "truth_x"]),
+        ({"ask": "counts", "by": "confusion"}, ["'confusion'", "truth_x"]),
+        ({"ask": "choose", "by": "sequence", "row": 3, "column": 0}, ["row", "3"]),
+        ({"ask": "choose", "by": "sequence", "row": 0, "column": None}, ["column", "None"]),
+        ({"ask": "choose", "x": "truth_x", "y": "truth_y", "corners": [[0, 0], [1, 1]]}, ["corners", "a list of 2"]),
+        ({"ask": "choose", "x": "truth_x", "y": "truth_y", "corners": [[0, 0], [1, 1], [1]]}, ["corners"]),
+        ({"ask": "choose", "x": "truth_x", "y": "truth_y", "corners": [[0, 0], [1, 1], [1, 1e999]]}, ["corners"]),
+        ({"ask": "choose", "x": "truth_x", "y": "outcome", "corners": [[0, 0]] * 3}, ["'outcome'", "truth_x"]),
+        ({"ask": "points", "x": "truth_x"}, ["''", "truth_y"]),
+        ({"ask": "patches", "of": "all", "by": "", "n": 5}, ["of", "'all'", "errors"]),
+        ({"ask": "patches", "of": "errors", "by": "nothing", "n": 5}, ["'nothing'"]),
+        ({"ask": "patches", "of": "errors", "by": "", "n": 121}, ["n", "121"]),
+        ({"ask": "only", "on": 1}, ["on", "1"]),
         ({"ask": "tag", "tag": {"a": 1}}, ["tag", "an object of 1"]),
     ],
 )

@@ -27,7 +27,7 @@ import { counted } from "../../viewer/assets/texts.js";
  * @typedef {{source: Source, first: {stretch: number, frame: number, truth: number, predicted: number[]}}} Chunk
  *
  * @typedef {{truth: number, predicted: number[]}} Sizes counts of truths, and of the predictions of each submission
- * @typedef {{source: Source, sizes: Sizes}} KernelSource
+ * @typedef {{source: Source, sizes: Sizes, columns: import("./counts.js").ColumnNames}} KernelSource
  */
 
 const CHUNKS_KEPT = 8;
@@ -88,7 +88,7 @@ export function connectTo(model, onTell, onLate, onLost) {
  */
 export async function kernelSource(kernel) {
   const { content, buffers: [bytes] } = await kernel.ask("outline");
-  const { about, names, sizes, pictures } = content;
+  const { about, names, sizes, pictures, columns } = content;
   const view = readView(about, bytes);
   const outline = sourceOf(view);
   const { frames } = outline;
@@ -115,6 +115,7 @@ export async function kernelSource(kernel) {
   };
   return {
     sizes,
+    columns,
     source: {
       about: { ...outline.about, submissions: names, pictures, sequences: labelled(outline, view.sequences) },
       frames,

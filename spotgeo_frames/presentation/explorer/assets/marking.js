@@ -11,7 +11,7 @@ const IN_PYTHON = "In Python, .selection has the marked rows, .tags the tags; .f
  *
  * @typedef {object} Marking
  * @property {HTMLElement} element
- * @property {(text: string) => void} showFilter
+ * @property {(text: string) => void} showFilter an empty one where there is none
  * @property {(marked: Marked) => void} showMarked
  * @property {(text: string) => void} showProblem
  */
@@ -19,9 +19,10 @@ const IN_PYTHON = "In Python, .selection has the marked rows, .tags the tags; .f
 /**
  * @param {(tag: string | null) => void} tagMarked
  * @param {() => void} unmark
+ * @param {(on: boolean) => void} filterByMarked
  * @returns {Marking}
  */
-export function makeMarking(tagMarked, unmark) {
+export function makeMarking(tagMarked, unmark, filterByMarked) {
   const element = make("div", "explorer-lines");
   const [problem, filter, marks, tags] = ["problem", "filter", "marks", "tags"].map((name) => make("p", `explorer-${name}`));
   problem.setAttribute("role", "alert");
@@ -40,8 +41,12 @@ export function makeMarking(tagMarked, unmark) {
     input.value = "";
   };
   input.addEventListener("keydown", (event) => { if (event.key === "Enter") give(); });
-  form.append(label, makeButton("Tag", give), makeButton("Remove tag", () => tagMarked(null)), makeButton("Unmark all", unmark));
-  form.append(tags);
+  const ofMarked = [
+    makeButton("Tag", give), makeButton("Remove tag", () => tagMarked(null)), makeButton("Unmark all", unmark),
+    makeButton("Filter by the marked rows", () => filterByMarked(true)),
+  ];
+  const all = makeButton("Remove the filter", () => filterByMarked(false));
+  form.append(label, ...ofMarked, all, tags);
   element.append(problem, filter, marks, form, make("p", "explorer-help", IN_PYTHON));
   const show = (/** @type {HTMLElement} */ place, /** @type {string} */ text) => {
     place.textContent = text;
@@ -49,17 +54,23 @@ export function makeMarking(tagMarked, unmark) {
   };
   showMarked({ n_rows: 0, tagged: [], tags: [] });
   show(problem, "");
-  show(filter, "");
-  return { element, showFilter: (text) => show(filter, text), showMarked, showProblem: (text) => show(problem, text) };
+  showFilter("");
+  return { element, showFilter, showMarked, showProblem: (text) => show(problem, text) };
+
+  /** @param {string} text */
+  function showFilter(text) {
+    show(filter, text);
+    enable(all, text !== "");
+  }
 
   // The lines stay where they are, whether or not something is marked, since the view would jump below a click.
   /** @param {Marked} marked */
-  function showMarked({ n_rows: nRows, tagged, tags: all }) {
+  function showMarked({ n_rows: nRows, tagged, tags: every }) {
     const own = tagged.length ? `, tagged ${listed(tagged)}` : "";
     marks.textContent = nRows ? `${counted(nRows, "row")} marked${own}` : HOW;
-    show(tags, all.length ? `All tags: ${listed(all)}` : "");
-    for (const button of form.querySelectorAll("button")) enable(button, nRows > 0);
-    options.replaceChildren(...all.map(([tag]) => new Option(tag, tag)));
+    show(tags, every.length ? `All tags: ${listed(every)}` : "");
+    for (const button of ofMarked) enable(button, nRows > 0);
+    options.replaceChildren(...every.map(([tag]) => new Option(tag, tag)));
   }
 }
 

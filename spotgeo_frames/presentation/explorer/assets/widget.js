@@ -4,14 +4,21 @@ import { make } from "../../viewer/assets/elements.js";
 import { keyOfObject } from "../../viewer/assets/state.js";
 import { counted } from "../../viewer/assets/texts.js";
 import { createViewer } from "../../viewer/assets/viewer.js";
+import { makeCounts } from "./counts.js";
 import { connectTo, kernelSource, readPassing } from "./kernel.js";
 import { makeMarking } from "./marking.js";
+import { makePatchList } from "./patch_list.js";
+import { makeScatter } from "./scatter.js";
 
 /**
  * @import { Passes } from "../../viewer/assets/draw.js"
  * @import { Side } from "../../viewer/assets/lives.js"
  * @import { Viewer } from "../../viewer/assets/viewer.js"
+ * @import { Part } from "./counts.js"
  * @import { KernelSource, Message, Model } from "./kernel.js"
+ *
+ * A part that is folded at first, and asks the kernel for nothing until it is unfolded.
+ * @typedef {{element: HTMLElement, refresh: (what: "filter" | "marks") => void}} Folded
  */
 
 const LATE = "The kernel does not answer yet; it may be busy with a cell.";
@@ -31,11 +38,11 @@ async function render({ model, el }) {
     if (target instanceof HTMLElement) target.dataset.lmSuppressShortcuts = "true";
   });
   const kernel = connectTo(model, hear, (late) => marking.showProblem(late ? LATE : ""), () => marking.showProblem(GONE));
-  const marking = makeMarking((tag) => kernel.tell("tag", { tag }), () => kernel.tell("mark", { object: null }));
+  const marking = makeMarking((tag) => kernel.tell("tag", { tag }), () => kernel.tell("mark", { object: null }), (on) => kernel.tell("only", { on }));
   const place = make("div");
   root.append(marking.element, place);
   el.append(root);
-  /** @type {(KernelSource & {viewer: Viewer}) | null} */
+  /** @type {(KernelSource & {viewer: Viewer, parts: Folded[], markPatches: (keys: Set<string>) => void}) | null} */
   let opened = null;
   /** @type {string | null} */
   let clicked = null; // the key of the object that was clicked last
@@ -53,7 +60,8 @@ async function render({ model, el }) {
 
   async function open() {
     try {
-      const { source, sizes } = await kernelSource(kernel);
+      const known = await kernelSource(kernel);
+      const { source, columns } = known;
       const viewer = createViewer(place, source, {
         onChange: ({ submissions }) => { visitPassing(submissions); },
         onSelect(selected, more) {
@@ -61,7 +69,21 @@ async function render({ model, el }) {
           kernel.tell("mark", { object: selected && [selected.side, selected.submission, selected.row], more });
         },
       });
-      opened = { source, sizes, viewer };
+      const list = makePatchList(kernel, source, columns, {
+        open: ({ frame, object }, more, marks) => {
+          clicked = keyOfObject(object);
+          viewer.go({ frame, selected: object });
+          if (marks) kernel.tell("mark", { object: [object.side, object.submission, object.row], more });
+        },
+        passes: () => filtered?.passes ?? null,
+      });
+      const parts = [
+        folded("Patches", list),
+        folded("Counts", makeCounts(kernel, columns)),
+        ...(columns.numbers.length ? [folded("Scatter", makeScatter(kernel, columns))] : []),
+      ];
+      root.append(...parts.map(({ element }) => element));
+      opened = { ...known, viewer, parts, markPatches: list.mark };
       kernel.tell("news");
     } catch (error) {
       marking.showProblem(error instanceof Error ? error.message : String(error));
@@ -79,8 +101,10 @@ async function render({ model, el }) {
   /** @param {Viewer} viewer @param {import("./marking.js").Marked & {objects: [Side, number, number][]}} content */
   function showMarks(viewer, content) {
     marking.showMarked(content);
+    opened?.parts.forEach(({ refresh }) => refresh("marks"));
     const objects = content.objects.map(([side, submission, row]) => ({ side, submission, row }));
     viewer.mark(objects);
+    opened?.markPatches(new Set(objects.map(keyOfObject)));
     const { selected } = viewer.state();
     const isClicked = selected && keyOfObject(selected) === clicked;
     if (isClicked && !objects.some((object) => keyOfObject(object) === clicked)) viewer.go({ selected: null }); // its mark was taken away
@@ -97,6 +121,7 @@ async function render({ model, el }) {
     marking.showFilter(text === null ? "" : `Filter: ${text} (${counted(nRows, "row")} ${nRows === 1 ? "passes" : "pass"})`);
     const visited = await visitPassing(viewer.state().submissions);
     if (visited?.length) await viewer.go({ frame: visited[0] });
+    opened.parts.forEach(({ refresh }) => refresh("filter"));
   }
 
   /**
@@ -114,6 +139,19 @@ async function render({ model, el }) {
     await opened.viewer.filter(filtered?.passes ?? null, visited);
     return visited;
   }
+}
+
+/**
+ * A part under a title that unfolds it.
+ * @param {string} title
+ * @param {Part} part
+ * @returns {Folded}
+ */
+function folded(title, { element, show, follows }) {
+  const details = make("details", "explorer-part");
+  details.append(make("summary", "", title), element);
+  details.addEventListener("toggle", () => { if (details.open) show(); });
+  return { element: details, refresh: (what) => { if (details.open && follows(what)) show(); } };
 }
 
 export default { render };

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ....analysis.errors import DETECTED_AS, DETECTION_OF, MOST_CONFUSED
 from ....support import DASH, label
 from ...drawing import display
-from ..confused import DETECTED_AS, DETECTION_OF, MOST_CONFUSED
 from ..evaluation import Evaluation
 from ..html.blocks import Block, Text, without_direction_marks
 from ..html.matrices import Cell, Matrix, address_of

@@ -25,24 +25,22 @@ import { frameName, rowText } from "./texts.js";
  */
 export function makePatches(source, pick) {
   const element = make("ul", "viewer viewer-grid viewer-patches");
-  /** @type {{patch: Patch, button: HTMLButtonElement, canvas: HTMLCanvasElement, text: HTMLElement}[]} */
+  /** @type {{patch: Patch, button: HTMLButtonElement, canvas: HTMLCanvasElement, text: HTMLElement, name: HTMLElement}[]} */
   let items = [];
   /** @type {Passes | null} */
   let passing = null;
-  let isNear = false; // to what the reader sees; before, nothing is drawn
+  let isNear = false; // to what the reader sees; before, there are texts alone
   let round = 0; // of drawing; a later one ends those before it
 
-  // One patch after another, so that few pictures are in memory at a time. Texts come first: they need no pictures.
+  // One patch after another, so that few pictures are in memory at a time.
   async function draw() {
     const own = ++round;
-    for (const { patch: { frame, object }, text } of items) {
+    for (const { patch: { frame, object }, canvas, text, name } of items) {
       const rows = await source.rows(frame, object.submission);
       if (own !== round) return;
       text.textContent = rowText(rows, object, source.about);
-    }
-    for (const { patch: { frame, object }, canvas } of isNear ? items : []) {
-      await drawPatch(canvas, source, await source.rows(frame, object.submission), object, passing);
-      if (own !== round) return;
+      name.textContent = frameName(source, frame);
+      if (isNear) await drawPatch(canvas, source, rows, object, passing);
     }
   }
 
@@ -56,7 +54,7 @@ export function makePatches(source, pick) {
     element,
     show(patches, passes) {
       passing = passes;
-      items = patches.map((patch) => itemOf(source, patch, pick));
+      items = patches.map((patch) => itemOf(patch, pick));
       element.replaceChildren(...items.map(({ button }) => {
         const item = make("li");
         item.append(button);
@@ -71,15 +69,14 @@ export function makePatches(source, pick) {
 }
 
 /**
- * @param {Source} source
  * @param {Patch} patch
  * @param {(patch: Patch, more: boolean) => void} pick
  */
-function itemOf(source, patch, pick) {
-  const [button, canvas, text] = [make("button"), make("canvas", "viewer-patch"), make("strong")];
+function itemOf(patch, pick) {
+  const [button, canvas, text, name] = [make("button"), make("canvas", "viewer-patch"), make("strong"), make("span")];
   button.type = "button";
   button.addEventListener("click", (event) => pick(patch, asksForMore(event)));
   canvas.setAttribute("aria-hidden", "true"); // the button's text tells what it shows
-  button.append(canvas, text, make("span", "", frameName(source, patch.frame)));
-  return { patch, button, canvas, text };
+  button.append(canvas, text, name);
+  return { patch, button, canvas, text, name };
 }

@@ -1,7 +1,7 @@
-"""Which class was detected as which: counts, and columns that tell it of each row of the match tables.
+"""Columns of match tables that tell which class was detected as which, and the counts of the same.
 
-Detections choose truths of any class, as `confusion` has it. The frames of the page show matches within classes, so the
-rows of match tables are told who found them there: then a cell of the matrix and the rows that it leads to agree.
+Detections choose truths of any class, as `confusion` has it. The frames of page and explorer show matches within
+classes, so the rows of match tables are told who found them there: then a cell of the matrix and its rows agree.
 """
 
 from collections.abc import Mapping
@@ -10,16 +10,15 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...analysis.errors import confused_rows, confusion
-from ...matching import Rule
 from ...scoring import AveragePrecision
 from ...support import arrays, label, pandas_tables
 from ...tables import schema
+from .confusion_table import confused_rows, confusion
 
 # What a truth was detected as, and what a detection is of.
 DETECTED_AS, DETECTION_OF = "detected_as", "detection_of"
 
-# The most rows of match tables, of all submissions, up to which a page looks for matches of any class.
+# The most rows of match tables, of all submissions, up to which page and explorer look for matches of any class.
 MOST_CONFUSED = 400_000
 
 
@@ -39,14 +38,13 @@ class Confused(NamedTuple):
 
 
 def with_confused(
-    matches: pd.DataFrame, precisions: Mapping[str, AveragePrecision], rule: Rule
+    matches: pd.DataFrame, precisions: Mapping[str, AveragePrecision], threshold: float | None
 ) -> tuple[pd.DataFrame, Confused | None]:
     """Match tables of several submissions with both columns, and the counts; None without average precision of classes.
 
-    Pairs match from the same similarity on as in the match tables.
+    `matches` has a column `submission`; `threshold` is the least similarity of its matches, if there is one.
     """
     has_classes = precisions and all(of.matched.detections.has_categories for of in precisions.values())
-    threshold = rule.threshold
     if not has_classes or threshold is None or len(matches) > MOST_CONFUSED:
         return matches, None
     names = {label(name) for of in precisions.values() for name in of.categories["category"]}
