@@ -22,10 +22,12 @@ import { palettesOf } from "../../viewer/assets/palette.js";
  */
 
 const MARK_OF = [FOUND, MISSED, FALSE];
+const LEGEND = [["● found", "found"], ["■ missed", "missed"], ["■ false", "false"]];
 const HOW_LASSO = "Draw around points to mark their rows; Shift or Ctrl adds them. Without a mouse, set .filter in Python to such numbers.";
 const ROOM_LEFT = 56;
 const ROOM_BELOW = 34;
 const ROOM_BESIDE = 12;
+const RING_RADIUS = 5.5; // of what is marked
 const APART = 4; // px between two corners of a lasso
 const MOST_OF_LASSO = 400; // corners that the kernel takes
 const AXIS_FONT = "12px system-ui, sans-serif";
@@ -46,7 +48,13 @@ export function makeScatter(kernel, { numbers }) {
   const [element, form, status, canvas] = [make("div"), make("div", "viewer-controls"), make("p", "explorer-help"), make("canvas", "explorer-scatter")];
   canvas.setAttribute("role", "img");
   form.append(...choices);
-  element.append(form, make("p", "explorer-help", HOW_LASSO), canvas, status);
+  const legend = make("p", "explorer-legend");
+  for (const [text, outcome] of LEGEND) {
+    const entry = make("span", "", text);
+    entry.dataset.outcome = outcome;
+    legend.append(entry);
+  }
+  element.append(form, make("p", "explorer-help", HOW_LASSO), canvas, legend, status);
   /** @type {Cloud | null} */
   let cloud = null;
   /** @type {[number, number][]} */
@@ -206,8 +214,10 @@ function drawCloud(context, { x, y, outcome, marked }, placed, palette) {
       else context.rect(px - 2.5, py - 2.5, 5, 5);
       context.fill();
       if (!isMarked) continue;
+      context.beginPath();
+      context.arc(px, py, RING_RADIUS, 0, 2 * Math.PI);
       context.strokeStyle = palette.chosen;
-      context.lineWidth = 2;
+      context.lineWidth = 1.5;
       context.stroke();
     }
   }
