@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from altair.typing import ChartType
 
 __all__ = [
+    "confusion",
     "distances",
     "error_costs",
     "forest",
@@ -313,6 +314,35 @@ def precision_recall(curve: Table, threshold: float | None = None) -> ChartType:
     'Precision over recall at 0.75, by category'
     """
     return _charts().precision_recall(curve, threshold)
+
+
+def confusion(counts: Table | Mapping[str, Table]) -> ChartType:
+    """Charts which category of truths is detected as which.
+
+    Parameters
+    ----------
+    counts
+        The table that `confusion` returned, wide or long, or a dict from the names of submissions to such tables; of
+        several the reader picks the one to see.
+
+    Returns
+    -------
+    The chart, which says so if nothing is counted. Each row is a category of truths, and its colours are shares of that
+    row; tooltips have the counts. The last column are missed truths, and the last row are false alarms.
+
+    Raises
+    ------
+    InputError: a table is none that `confusion` returned, or has more than 5,000 cells.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> truth = sf.read_objects("data/boxes/truth.parquet")
+    >>> result = sf.average_precision(truth, sf.read_objects("data/boxes/v1.parquet"))
+    >>> sf.charts.confusion(sf.confusion(result)).title
+    'What each category is detected as'
+    """
+    return _charts().confusion(counts)
 
 
 def _charts() -> ModuleType:

@@ -84,7 +84,7 @@ def of_boxes() -> Iterator[tuple[str, Any]]:
     results = [sf.average_precision(truth, side) for side in sides]
     yield "boxes: average_precision", results[0]
     yield from of_any("boxes: average_precision", *results)
-    yield "boxes: confusion", sf.confusion(results[0])
+    yield "boxes: confusion", sf.confusion(results[0], wide=False)
     yield "boxes: costs in average precision", sf.error_costs(sf.diagnose(results[0]))
     yield "boxes: sweep", sf.sweep(truth, sides[0])
     yield "boxes: check", sf.check(truth, sides[0])

@@ -213,7 +213,7 @@ def test_a_crowd_of_any_category_explains_confusions(recwarn: pytest.WarningsRec
     truth = pd.DataFrame([row | place for place in places]).assign(crowd=[0, 0, 1])
     claims = [(0.0, "a"), (100.0, "b"), (210.0, "a"), (225.0, "b")]
     found = pd.DataFrame([row | {"x": x, "category": name, "score": 0.9} for x, name in claims])
-    counts = sf.confusion(sf.average_precision(truth, found))
+    counts = sf.confusion(sf.average_precision(truth, found), wide=False)
     assert counts["count"].sum() == 2
 
 

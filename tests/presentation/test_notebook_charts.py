@@ -16,6 +16,7 @@ import spotgeo_frames as sf
 from helpers.kinds import of_kind
 from helpers.problems import refused
 from helpers.reference import PROJECT
+from helpers.scenes import squares
 from spotgeo_frames import charts, plots
 from spotgeo_frames.presentation.drawing.charts.in_notebooks import MOST_ROWS
 from spotgeo_frames.presentation.drawing.charts.parts import INK, SERIES
@@ -50,6 +51,10 @@ def tables(sample: Path) -> dict[str, dict[str, Any]]:
         "precision_recall": {
             name: sf.average_precision(cars, side).curve for name, side in zip(NAMES, detected, strict=True)
         },
+        "confusion": {
+            name: sf.confusion(sf.average_precision(cars, side), wide=False)
+            for name, side in zip(NAMES, detected, strict=True)
+        },
         "forest": {"pairs": sf.compare(matches, metrics=["f1", "mse"], resamples=100).pairs},
     }
 
@@ -58,6 +63,7 @@ EVERY = [
     "recall_map",
     "distances",
     "residuals",
+    "confusion",
     "metric_by_slice",
     "error_costs",
     "sweep_curves",
@@ -67,6 +73,7 @@ EVERY = [
 ]
 OF_SUBMISSIONS = EVERY[:-1]
 OF_MATCHES = EVERY[:3]
+PICKED = EVERY[:4]  # one submission at a time
 
 
 def together(tables: dict[str, pd.DataFrame], names: list[str] = NAMES) -> pd.DataFrame:
@@ -129,7 +136,7 @@ def test_charts_of_one_submission_are_drawn(name: str, kind: str, tables: dict[s
 def test_charts_of_several_submissions_name_them(name: str, tables: dict[str, dict[str, Any]]) -> None:
     chart = getattr(charts, name)(together(tables[name]))
     made = chart.to_dict()
-    if name in OF_MATCHES:
+    if name in PICKED:
         [picked] = [param for param in made["params"] if param["name"] == "picked"]
         assert [option.strip("\u200b") for option in picked["bind"]["options"]] == NAMES
         return
@@ -311,6 +318,7 @@ NOTHING: dict[str, tuple[Callable[[dict[str, dict[str, Any]]], Any], str]] = {
     "sweep_curves": (lambda of: charts.sweep_curves(of["sweep_curves"]["eager"].head(0)), "no score thresholds"),
     "hota_curve": (lambda of: charts.hota_curve(of["hota_curve"]["eager"].head(0)), "nothing was tracked"),
     "precision_recall": (lambda of: charts.precision_recall(of["precision_recall"]["eager"].head(0)), "no truths"),
+    "confusion": (lambda of: charts.confusion(of["confusion"]["eager"].assign(count=0)), "no truths and no detections"),
     "forest": (lambda of: charts.forest(of["forest"]["pairs"], "f2"), "no rows of f2"),
 }
 
@@ -322,7 +330,7 @@ def test_charts_of_nothing_say_so(name: str, tables: dict[str, dict[str, Any]]) 
 
 
 @pytest.mark.parametrize(
-    "name", ["metric_by_slice", "error_costs", "sweep_curves", "forest", "hota_curve", "precision_recall"]
+    "name", ["metric_by_slice", "error_costs", "sweep_curves", "forest", "hota_curve", "precision_recall", "confusion"]
 )
 def test_charts_refuse_what_plots_refuse(name: str, tables: dict[str, dict[str, Any]]) -> None:
     table = next(iter(tables[name].values())).iloc[:, :1]
@@ -333,6 +341,20 @@ def test_charts_refuse_what_plots_refuse(name: str, tables: dict[str, dict[str, 
     said = [problem.removeprefix("charts: ") for problem in of_charts.value.problems]
     assert said == [problem.removeprefix("plots: ") for problem in of_plots.value.problems]
     assert all(problem.startswith("charts: ") for problem in of_charts.value.problems)
+
+
+def test_squares_of_classes_are_drawn_as_their_long_tables() -> None:
+    """Submissions may have different classes; a dict of tables and tables put together are the same."""
+    truth = squares((0, "cat"), (50, "dog"))
+    found = {"a": squares((0, "cat", 0.9)), "b": squares((0, "cow", 0.9))}
+    wide, long = (
+        {name: sf.confusion(sf.match(truth, side), wide=is_wide) for name, side in found.items()}
+        for is_wide in (True, False)
+    )
+    expected = rows_in(charts.confusion(long))
+    assert [row["count"] for row in expected if row["count"]] == [1, 1, 1, 1]
+    assert rows_in(charts.confusion(wide)) == rows_in(charts.confusion(together(wide, [*"ab"]))) == expected
+    assert {"cat", "dog", "background", "1"} <= {*texts(charts.confusion(wide["a"]))}
 
 
 @pytest.mark.parametrize("bins", [0, -3, 2.5, "auto", True, None, 10**12])

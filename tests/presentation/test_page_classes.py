@@ -45,7 +45,7 @@ def test_the_matrix_counts_what_confusion_counts(made: dict[str, Any]) -> None:
     kept = pd.read_parquet(made["tables"] / "confusion.parquet").astype({"submission": "str"})
     cells = cells_of(made["page"])
     for name, result in made["results"].items():
-        expected = sf.confusion(result)
+        expected = sf.confusion(result, wide=False)
         of_name = kept[kept["submission"] == name].drop(columns="submission").reset_index(drop=True)
         pd.testing.assert_frame_equal(of_name, expected, check_dtype=False)
         totals = expected.groupby("truth_category", dropna=False)["count"].sum()
@@ -88,7 +88,7 @@ def test_cells_count_alike_for_whole_poses(tmp_path: Path) -> None:
 
 
 def test_the_most_frequent_confusion_is_named(made: dict[str, Any]) -> None:
-    counts = sf.confusion(made["results"]["eager"]).dropna()
+    counts = sf.confusion(made["results"]["eager"], wide=False).dropna()
     wrong = counts[counts["truth_category"] != counts["predicted_category"]]
     most = wrong.loc[wrong["count"].idxmax()]
     n = (made["matches"]["eager"]["truth_category"] == most["truth_category"]).sum()
@@ -233,6 +233,6 @@ def test_ties_are_told_and_classes_that_are_added_up_are_not_called_right(tmp_pa
     page = Page(tmp_path / "report.html")
     assert page.says("k00 is most often taken for k01: 1 of 1 (100.00%). 15 more are taken for another as often.")
     result = sf.average_precision(truth, swapped)
-    squares = class_matrices._of_all_classes({"one": class_matrices._square(sf.confusion(result))})
+    squares = class_matrices._of_all_classes({"one": class_matrices._square(sf.confusion(result, wide=False))})
     chosen, others = class_matrices._chosen([*squares.values()])
     assert (len(chosen), len(others)) == (12, 4)

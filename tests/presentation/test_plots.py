@@ -298,8 +298,9 @@ def test_calibration(precision: sf.AveragePrecision) -> None:
 
 
 def test_confusion(precision: sf.AveragePrecision) -> None:
-    counts = sf.confusion(precision)
-    ax = plots.confusion(counts)
+    counts = sf.confusion(precision, wide=False)
+    ax = plots.confusion(sf.confusion(precision))
+    assert texts(plots.confusion(counts)) == texts(ax)
     names = ["person", "bicycle", "car", "truck", "background"]
     assert [label.get_text() for label in ax.get_xticklabels()] == names
     assert [label.get_text() for label in ax.get_yticklabels()] == names
@@ -316,6 +317,9 @@ def test_confusion(precision: sf.AveragePrecision) -> None:
     assert "no truths" in texts(plots.confusion(counts.assign(count=0)))
     with refused(("plots: column count", "confusion()")):
         plots.confusion(counts.drop(columns="count"))
+    with refused(("plots: counts are of 2 submissions", "charts.confusion")):
+        plots.confusion({"a": counts, "b": counts})
+    assert texts(plots.confusion({"a": counts})) == texts(ax)
 
 
 def test_hota_curve(tracks: Path, poses: Path) -> None:

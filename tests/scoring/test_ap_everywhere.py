@@ -111,6 +111,6 @@ def test_the_counts_add_up_to_the_file() -> None:
         assert counted + left_out == len(CLAIMS)
         assert table.attrs["crowds"] == notes["crowds"]
         assert table.attrs["explained"] > 0
-    counts = sf.confusion(result)
+    counts = sf.confusion(result, wide=False)
     detections = counts.loc[counts["predicted_category"].notna(), "count"].sum()
     assert detections + counts.attrs["explained"] + counts.attrs["beyond_max_detections"] == len(CLAIMS)

@@ -3,6 +3,9 @@ from .confused_columns import DETECTION_OF as DETECTION_OF
 from .confused_columns import MOST_CONFUSED as MOST_CONFUSED
 from .confused_columns import Confused as Confused
 from .confused_columns import with_confused as with_confused
+from .confusion_table import COLUMNS as COLUMNS
+from .confusion_table import background_of as background_of
+from .confusion_table import column_of as column_of
 from .confusion_table import confusion as confusion
 from .costs import error_costs as error_costs
 from .differences import changes as changes

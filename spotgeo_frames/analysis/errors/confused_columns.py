@@ -13,7 +13,7 @@ import pandas as pd
 from ...scoring import AveragePrecision
 from ...support import arrays, label, pandas_tables
 from ...tables import schema
-from .confusion_table import confused_rows, confusion
+from .confusion_table import background_of, confused_rows, confusion
 
 # What a truth was detected as, and what a detection is of.
 DETECTED_AS, DETECTION_OF = "detected_as", "detection_of"
@@ -48,9 +48,7 @@ def with_confused(
     if not has_classes or threshold is None or len(matches) > MOST_CONFUSED:
         return matches, None
     names = {label(name) for of in precisions.values() for name in of.categories["category"]}
-    background = "background"
-    while background in names:
-        background = f"({background})"
+    background = background_of(names)
     columns = {name: np.full(len(matches), None, object) for name in (DETECTED_AS, DETECTION_OF)}
     for name, of in precisions.items():
         mine = np.flatnonzero(matches["submission"] == name)
@@ -58,7 +56,7 @@ def with_confused(
             at, found = _places(matches.take(mine), rows, prefix)
             columns[column][mine[at]] = rows["other"].map(label, na_action="ignore").fillna(background).take(found)
     texts = {name: pd.Categorical(pd.array(values, pandas_tables.TEXT)) for name, values in columns.items()}
-    counts = {name: confusion(of, threshold) for name, of in precisions.items()}
+    counts = {name: confusion(of, threshold, wide=False) for name, of in precisions.items()}
     return matches.assign(**texts), Confused(counts, background)
 
 

@@ -181,7 +181,7 @@ def diagnose(
     2      FP  mislocated           15.0
     """
     if isinstance(matches, AveragePrecision):
-        _check_left_out(reach=reach, tau=tau, similarity=similarity, sigmas=sigmas, distance=distance)
+        check_left_out(reach=reach, tau=tau, similarity=similarity, sigmas=sigmas, distance=distance)
         position = shown_position(matches.matched.thresholds, threshold)
         least = LEAST_SIMILARITY if least_similarity is None else least_similarity
         _check_least(least, float(matches.matched.thresholds[position]))
@@ -237,11 +237,11 @@ def kinds_of_errors(table: pd.DataFrame, rule: Rule, farthest: float | None = No
             other[rows[chosen]], measure[rows[chosen]] = others[chosen], near.measure[chosen]
     for wanted, of_pair in zip((same, ~same), PAIRED, strict=True):
         left = np.flatnonzero(wanted & (kind[truth_row] == LOST) & (kind[predicted_row] == BACKGROUND))
-        paired = left[_paired(near.take(left), aligned, rule, farthest)]
+        chosen = left[paired(near.take(left), aligned, rule, farthest)]
         for rows, others in ((truth_row, predicted_row), (predicted_row, truth_row)):
-            kind[rows[paired]] = of_pair
-            partner[rows[paired]] = other[rows[paired]] = others[paired]
-            measure[rows[paired]] = near.measure[paired]
+            kind[rows[chosen]] = of_pair
+            partner[rows[chosen]] = other[rows[chosen]] = others[chosen]
+            measure[rows[chosen]] = near.measure[chosen]
     return ErrorKinds(kind, partner, other, measure)
 
 
@@ -282,14 +282,14 @@ def _check_least(least: float, most: float) -> None:
         )
 
 
-def _check_left_out(**options: object) -> None:
+def check_left_out(**options: object) -> None:
     """Raises ValueError if an option is given that average precision has already."""
     given = [name for name, value in options.items() if value is not None]
     if given:
         raise ValueError(f"{given[0]} does not go with what average_precision() returned; leave it out")
 
 
-def _paired(pairs: Pairs, aligned: Aligned, rule: Rule, farthest: float) -> np.ndarray:
+def paired(pairs: Pairs, aligned: Aligned, rule: Rule, farthest: float) -> np.ndarray:
     """Marks the pairs of the best one-to-one assignment of each frame: as many as possible, then the nearest."""
     starts = aligned.predictions.starts, aligned.truth.starts
     entries = Entries(pairs.prediction, pairs.truth, rule.cost(pairs.measure), *starts, aligned.names_from(0))

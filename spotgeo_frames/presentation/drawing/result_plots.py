@@ -12,7 +12,7 @@ from ...analysis import Calibration, DetectionLimit
 from ...scoring import OF_FEW, rests_on_few
 from ...support import InputError, bins_as_text, label
 from ...tables import Table, arrow, schema
-from . import drawn_tables
+from . import drawn_confusion, drawn_tables
 from . import plot_parts as parts
 from .display import words
 
@@ -28,11 +28,6 @@ POINTS = 200
 
 # The most categories whose lines have colours and names; those with the lowest average precision are the ones to see.
 MOST_NAMED = 8
-
-# The most categories whose counts are written into the cells of a confusion table.
-MOST_WRITTEN = 20
-
-BACKGROUND = "background"
 
 
 def metric_by_slice(intervals: Table | Mapping[str, Table], ax: Axes | None = None, metric: str | None = None) -> Axes:
@@ -489,13 +484,13 @@ def calibration(found: Calibration, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def confusion(counts: Table, ax: Axes | None = None) -> Axes:
+def confusion(counts: Table | Mapping[str, Table], ax: Axes | None = None) -> Axes:
     """Draws which category of truths is detected as which.
 
     Parameters
     ----------
     counts
-        The table that `confusion` returned.
+        The table that `confusion` returned, wide or long, of one submission.
     ax
         The Axes to draw into; a new figure without it.
 
@@ -507,7 +502,7 @@ def confusion(counts: Table, ax: Axes | None = None) -> Axes:
 
     Raises
     ------
-    InputError: the table lacks `truth_category`, `predicted_category` or `count`.
+    InputError: the table is none that `confusion` returned, or of several submissions.
 
     Examples
     --------
@@ -517,25 +512,22 @@ def confusion(counts: Table, ax: Axes | None = None) -> Axes:
     >>> sf.plots.confusion(sf.confusion(result)).get_ylabel()
     'true category'
     """
-    sides = ["truth_category", "predicted_category"]
-    table = drawn_tables.table_to_draw(counts, "counts", [*sides, "count"], "the table that confusion() returned")
+    squares = drawn_confusion.squares_to_draw(counts, "plots")
+    if len(squares) != 1:
+        raise InputError(f"plots: counts are of {len(squares)} submissions; give those of one, or use charts.confusion")
+    [square] = squares.values()
     ax = parts.axes_or_new(ax)
-    if not table["count"].sum():
+    n, shares = square.to_numpy(), drawn_confusion.shares_of_rows(square)
+    if not n.sum():
         return parts.nothing_to_draw(ax, "no truths and no detections")
-    named = table.assign(**{side: table[side].map(parts.plain, na_action="ignore").astype(object) for side in sides})
-    named = named.fillna(dict.fromkeys(sides, BACKGROUND))
-    names = [name for name in dict.fromkeys([*named[sides[0]], *named[sides[1]]]) if name != BACKGROUND]
-    square = named.pivot_table("count", index=sides[0], columns=sides[1], aggfunc="sum", fill_value=0)
-    square = square.reindex(index=[*names, BACKGROUND], columns=[*names, BACKGROUND], fill_value=0)
-    n = square.to_numpy()
-    shares = n / np.maximum(n.sum(axis=1, keepdims=True), 1)
     mesh = ax.imshow(shares, cmap="cividis", vmin=0, vmax=1, aspect="auto")
     ax.figure.colorbar(mesh, ax=ax, label="share of the row")
-    if len(names) <= MOST_WRITTEN:
+    if len(n) - 1 <= drawn_confusion.MOST_WRITTEN:
         for row, column in zip(*np.nonzero(n), strict=True):
             color = "black" if shares[row, column] > 0.5 else "white"
             ax.text(column, row, f"{n[row, column]:,}", ha="center", va="center", color=color, fontsize="small")
-    ax.set_xticks(range(len(n)), square.columns, rotation=45, ha="right")
-    ax.set_yticks(range(len(n)), square.index)
+    names = [parts.plain(name) for name in square.index]
+    ax.set_xticks(range(len(n)), names, rotation=45, ha="right")
+    ax.set_yticks(range(len(n)), names)
     ax.set(xlabel="predicted category", ylabel="true category", title="What each category is detected as")
     return ax

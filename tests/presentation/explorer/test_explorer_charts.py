@@ -90,7 +90,7 @@ def test_classes_are_counted_as_confusion_does() -> None:
         *sf.read_coco(PROJECT / "data/coco/annotations.json", PROJECT / "data/coco/fast.json", boxes=True)
     )
     found = counts(Browser(sf.explore(of)), "confusion")
-    expected = sf.confusion(of).fillna("background")
+    expected = sf.confusion(of, wide=False).fillna("background")
     expected = expected.pivot_table("count", "truth_category", "predicted_category")
     assert found.to_numpy().tolist() == expected.loc[found.index, found.columns].to_numpy().tolist()
 

@@ -17,9 +17,9 @@ import pandas as pd
 from ....matching import Rule, noted_rule
 from ....support import InputError, label
 from ....tables import Table, schema
-from .. import drawn_tables
+from .. import drawn_confusion, drawn_tables
 from ..wording import title
-from . import of_places, of_tables
+from . import of_classes, of_places, of_tables
 from .parts import FAINT, Drawing, Rows, short_names, shown_name
 
 # The width of a chart, and of one of several side by side (px).
@@ -263,6 +263,13 @@ def precision_recall(curve: Table, threshold: float | None) -> Any:
         for recall, precision in values.iloc[::every].items()
     ]
     return notebook_chart(_of_lines(drawn, threshold))
+
+
+def confusion(counts: Table | Mapping[str, Table]) -> Any:
+    """The chart of the table that `confusion` returned, or of one of each submission."""
+    squares = drawn_confusion.squares_to_draw(counts, "charts")
+    has_any = any(square.to_numpy().any() for square in squares.values())
+    return shown(of_classes.confusion(squares, list(squares)) if has_any else None, "no truths and no detections")
 
 
 def _lines(rows: pd.DataFrame, threshold: float | None) -> dict[str, pd.Series]:

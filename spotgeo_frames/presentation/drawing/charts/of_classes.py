@@ -1,0 +1,56 @@
+"""The chart of classes that are taken for classes: a square, in the colours of shares."""
+
+from collections.abc import Mapping, Sequence
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from ..drawn_confusion import MOST_WRITTEN, shares_of_rows
+from .parts import NOTHING, Drawing, Rows, of_picked, short_names, shown_name, submission_tooltip, tooltips
+
+# Names of classes are cut off at this width (px).
+LABELS = alt.Axis(labelLimit=140)
+SLANTED = alt.Axis(labelLimit=140, labelAngle=-45)
+
+
+def confusion(squares: Mapping[str, pd.DataFrame], names: Sequence[str]) -> Drawing:
+    """The chart of squares of counts, one submission at a time; empty cells show the background."""
+    picks = short_names(names)
+    drawn = zip(picks, squares.values(), strict=True)
+    rows = [row | {"submission": pick} for pick, square in drawn for row in _cells(square)]
+    scale = alt.Scale(scheme="cividis", domain=[0, 1])
+    legend = alt.Legend(format=".0%", gradientLength=200, values=[0, 0.25, 0.5, 0.75, 1])
+    cells = alt.Chart(alt.NamedData("cells")).encode(
+        x=alt.X("predicted:N", sort=None, title="predicted category", axis=SLANTED),
+        y=alt.Y("truth:N", sort=None, title="true category", axis=LABELS),
+        tooltip=tooltips(
+            *submission_tooltip(names),
+            ("truth:N", "true category", ""),
+            ("predicted:N", "predicted category", ""),
+            ("count:Q", "count", ","),
+            ("share:Q", "share of the row", ".2%"),
+        ),
+    )
+    counted = alt.FieldGTPredicate(gt=0, field="count")
+    color = alt.condition(
+        counted, alt.Color("share:Q", title="share of the row", scale=scale, legend=legend), alt.value("transparent")
+    )
+    chart = of_picked(cells.mark_rect().encode(color=color), names)
+    if max(map(len, squares.values())) - 1 <= MOST_WRITTEN:
+        light = alt.FieldGTPredicate(gt=0.5, field="share")
+        ink = alt.condition(light, alt.value("black"), alt.value("white"))
+        written = of_picked(cells.transform_filter(counted), names).mark_text()
+        chart += written.encode(text=alt.Text("count:Q", format=","), color=ink)
+    about = "What each category is detected as"
+    return Drawing(chart, {"cells": rows}, about, ratio=1.0, background=NOTHING, picks=picks)
+
+
+def _cells(square: pd.DataFrame) -> Rows:
+    """A row for each cell of a square."""
+    names = [shown_name(str(name)) for name in square.index]
+    counts, shares = square.to_numpy(np.int64), shares_of_rows(square)
+    return [
+        {"truth": names[i], "predicted": names[j], "count": int(counts[i, j]), "share": float(shares[i, j])}
+        for i, j in np.ndindex(square.shape)
+    ]
