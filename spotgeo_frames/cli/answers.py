@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from ..scoring import official
-from ..support import addresses, bins_as_text, plain_value
+from ..support import InputError, addresses, bins_as_text, plain_value, writing
 from ..tables import Columns, columns_of
 from .printing import one_line
 from .submissions import Submission
@@ -103,6 +104,21 @@ def formatted(answer: Mapping[str, Any]) -> str:
 def _escaped(line: str) -> str:
     """A line of JSON with its unprintable characters, all of which stand in strings, as JSON escapes them."""
     return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in line)
+
+
+def check_folder(folder: Path, written: Path) -> None:
+    """Raises InputError if a folder that a file needs is not there, most likely because of a typing error."""
+    with writing.writable(written):
+        is_there = folder.exists()
+    if not is_there:
+        raise InputError(f"{written}: cannot be written: there is no folder {folder}; make it first, or give another")
+
+
+def written_text(file: Path) -> str:
+    """What is said of a file that was written: its name and its size."""
+    with suppress(OSError):  # it is written, whether it can be looked at or not
+        return f"{file}: {file.stat().st_size / 1e6:.1f} MB"
+    return f"{file}"
 
 
 def check_out(out: Path | None, inputs: Iterable[Path]) -> None:

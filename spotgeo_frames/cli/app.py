@@ -80,6 +80,10 @@ def _answer(work: Callable[..., "Answer"], given: dict[str, Any]) -> None:
             from .arguments import with_how  # imported only here: help and repartition match nothing
 
             given = with_how(given)
+        if "video" in given:
+            from .videos import with_videos  # imported only here, as above
+
+            given = with_videos(given)
         answer = work(**given)
     tell(answer.json() if as_json else answer.text())
     for complaint in answer.complaints if as_json else ():

@@ -87,7 +87,7 @@ def with_how(given: Mapping[str, Any]) -> dict[str, Any]:
             raise WrongUsage("--columns: a --dataset is read in parts, with the columns that it has; leave it out")
         if layout is not None:
             raise WrongUsage(f"--columns: is for tables, and {given['truth']} is a folder of files; leave it out")
-        check_tables(given["truth"], _paths_of(given))
+        check_tables(given["truth"], paths_of(given))
     if layout == "posetrack" and any(word is not None for word in options):
         raise WrongUsage("poses are measured in head sizes; leave out --tau and --similarity")
     frames: FrameRule = "labelled" if given["labelled"] else "truth"
@@ -118,7 +118,7 @@ def _layout(given: Mapping[str, Any], benchmark: str | None) -> Layout | None:
     return "motchallenge"
 
 
-def _paths_of(given: Mapping[str, Any]) -> list[str | Path]:
+def paths_of(given: Mapping[str, Any]) -> list[str | Path]:
     """The paths of the tables and other files that a command with these arguments reads."""
     values = [value for of in given.values() for value in (of if isinstance(of, list) else [of])]
     paths = [value.path for value in values if isinstance(value, Submission)]
@@ -130,9 +130,10 @@ def needed_columns(given: Mapping[str, Any]) -> Needed:
     """What a command with these arguments needs of wide tables: columns to slice by, and where others would be kept."""
     by = given.get("by") or ()
     slices = slices_of([by] if isinstance(by, str) else by)
+    keeps = given.get("out") is not None or bool(given.get("video"))  # which reads the names of pictures
     identity = [f"{prefix}{given['identity']}" for prefix in schema.SIDE_PREFIXES] if "identity" in given else []
     named = [*identity, *(column for columns in slices for column in columns)]
-    return Needed(named, given.get("out") is not None, tidy_arguments(given.get("columns"), given.get("box_format")))
+    return Needed(named, keeps, tidy_arguments(given.get("columns"), given.get("box_format")))
 
 
 def tidy_arguments(columns: str | None, box_format: str | None) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from .shared_options import (
     FOLDERS,
     FRAMES,
     FRAMES_ADDRESS,
+    IMAGES,
     JSON,
     MATCHING,
     OUT,
@@ -27,6 +28,7 @@ from .shared_options import (
     SUBMISSION,
     TRUTH,
     TRUTH_ADDRESS,
+    VIDEOS,
 )
 from .submissions import submission
 
@@ -52,6 +54,7 @@ SCORE = Command(
         *MATCHING,
         EXCLUDE,
         FRAMES_ADDRESS,
+        *VIDEOS,
         JSON,
         OUT_ADDRESS,
         *DATASET,
@@ -126,11 +129,7 @@ REPORT = Command(
         *RULE,
         EXCLUDE,
         FRAMES,
-        path(
-            "--images",
-            "Folder of pictures to draw behind the frames: SEQUENCE/FRAME.png or .jpg, SEQUENCE/img1/000001.jpg, or as "
-            "a column file_name says",
-        ),
+        IMAGES,
         path("--tables", "Folder for the tables behind the page, as Parquet"),
         argument(
             "--sections",
@@ -210,6 +209,7 @@ AP = Command(
         FRAMES,
         *COLUMNS,
         path("--categories", "Parquet or CSV with the column category, and frequency (r, c, f) or parent"),
+        *VIDEOS,
         JSON,
         OUT,
     ),
@@ -249,6 +249,7 @@ TRACK = Command(
             action="append",
             default=[],
         ),
+        *VIDEOS,
         JSON,
         OUT_ADDRESS,
         *DATASET,
@@ -271,6 +272,7 @@ POSE = Command(
             metavar="PREDICTION_DIR",
             type=submission,
         ),
+        *VIDEOS,
         flag("--json", "Print JSON for programs, with joints in the names and order of each kit", dest="as_json"),
         OUT,
     ),

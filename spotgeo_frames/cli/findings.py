@@ -16,6 +16,7 @@ from .arguments import How, check_tables, read_pair, sequence_numbers, slices_of
 from .printing import WrongUsage, one_line, problems_reported, wrong_usage
 from .submissions import Submission
 from .text import costs_text, number_text, rule_text, sweep_text, table_text
+from .videos import Videos
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,6 +111,7 @@ def ap(
     box_format: str | None,
     categories: Path | None,
     out: Path | None,
+    videos: Videos,
 ) -> Answer:
     """The numbers of detections by the protocol of a benchmark."""
     from ..formats import read_categories
@@ -120,11 +122,12 @@ def ap(
     check_out(out, [truth, results.path])
     slices = slices_of(by)
     named = [name for of in slices for name in of]
-    needed = Needed(named, out is not None, tidy_arguments(columns, box_format))
+    needed = Needed(named, out is not None or bool(videos.asked), tidy_arguments(columns, box_format))
     if needed.tidy:
         check_tables(truth, [truth, results.path])
     content = "masks" if masks else "oks" if keypoints else "iou"
     known, found = read_sides(truth, [results.path], frames, content, needed=needed)
+    videos = videos.in_truth(known)
     if categories is not None:
         known = known._replace(categories=read_categories(categories))
     rules: dict[str, Any] = {
@@ -137,6 +140,7 @@ def ap(
     with wrong_usage():
         result = average_precision(known, found, "oks" if keypoints else None, **rules)
     by_slice = {"*".join(of): _of_slices(result, of) for of in slices}
+    videos.draw(result)
     as_json = formatted(_numbers(result, by_slice))
     kept = replace(result, thresholds=_kept_thresholds(result))
     keep(out, "ap", kept, as_json, {"truth": known.objects, "results": found.objects})

@@ -7,6 +7,9 @@ from typing import Any, NamedTuple
 
 from .submissions import submission
 
+# What stands between the values of an option that takes several; no text of a command line can contain it.
+BETWEEN = "\0"
+
 # How a submission may be given.
 NAMED = "NAME=PATH gives it another name than the file's"
 
@@ -63,6 +66,12 @@ def number(text: str) -> float:
         return float(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number; give one such as 10 or 0.5") from None
+
+
+def sequence_and_file(text: str) -> tuple[str, Path]:
+    """Parses the two values of an option that are the name of a sequence and a path."""
+    sequence, _, file = text.partition(BETWEEN)
+    return sequence, Path(file)
 
 
 def count(text: str) -> int:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from ..presentation.page import LONGEST_NOTE, Format, check_beforehand
 from ..presentation.page import report as write_report
-from ..support import InputError, reading, writing
-from .answers import Answer
+from ..support import InputError, reading
+from .answers import Answer, check_folder, written_text
 from .arguments import How, slices_of
 from .printing import WrongUsage, one_line
 from .saved import Saved, check_conditions, check_saved, is_of_precision, predictions_of, read_given
@@ -43,7 +43,7 @@ def report(
         check_beforehand(out, tables, images, sections, title, told, format)
     except ValueError as error:
         raise error if isinstance(error, InputError) else WrongUsage(str(error)) from None
-    _check_folder_above(out)
+    check_folder(out.absolute().parent.parent, out)
     given = read_given(truth, submissions, how, exclude, frames)
     how.warn_of_classes("report")
     saved = [side for side in given.named.values() if isinstance(side, Saved)]
@@ -67,9 +67,7 @@ def report(
         note=told,
         format=format,
     )
-    written = f"{out}"
-    with suppress(OSError):  # it is written, whether it can be looked at or not
-        written += f": {out.stat().st_size / 1e6:.1f} MB"
+    written = written_text(out)
     return Answer(lambda: one_line(written if tables is None else f"{written}; {tables}: the tables"))
 
 
@@ -91,12 +89,3 @@ def _note(path: Path | None) -> str | None:
         return None
     content = reading.read_bytes(path, 1 << 20, f"a note has at most {LONGEST_NOTE:,} characters")
     return reading.utf8_text(content, str(path), "Markdown")
-
-
-def _check_folder_above(out: Path) -> None:
-    """Raises InputError if the folder of the page's folder is not there, most likely because of a typing error."""
-    with writing.writable(out):
-        above = out.absolute().parent.parent
-        is_there = above.exists()
-    if not is_there:
-        raise InputError(f"{out}: cannot be written: there is no folder {above}; make it first, or give another")

@@ -16,6 +16,7 @@ from .arguments import How, check_scheduler, names_to_exclude, slices_of
 from .printing import WrongUsage, one_line
 from .submissions import Submission
 from .text import held_text, overview, rule_text, slice_text
+from .videos import Videos
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,6 +32,7 @@ def score(
     out: str | None,
     dataset: bool,
     scheduler: str | None,
+    videos: Videos,
 ) -> Answer:
     """Scores a submission; the text has its summary and a summary for each slicing."""
     if how.tracks:
@@ -44,7 +46,7 @@ def score(
 
         summary, by_slice = score_datasets(truth, submission.given, frames, slices, how, exclude, out, scheduler)
     else:
-        summary, by_slice, held = _score_files(truth, submission.given, frames, slices, how, exclude, out)
+        summary, by_slice, held = _score_files(truth, submission.given, frames, slices, how, exclude, out, videos)
 
     def text() -> str:
         head = heading(submission, truth, rule_text(summary.attrs))
@@ -68,6 +70,7 @@ def _score_files(
     how: How,
     exclude: str,
     out: str | None,
+    videos: Videos,
 ) -> tuple[Columns, dict[tuple[str, ...], pd.DataFrame], str | None]:
     """Scores files that fit into memory; returns the summary, and a summary for each slicing by its columns.
 
@@ -77,15 +80,19 @@ def _score_files(
     given = [Path(path) for path in (truth, submission, frames) if path is not None]
     check_out(folder, given)
     sides = read_side_columns(truth, [submission], frames, how.told, how.needed)
-    carried = None if slices or out is not None else ()
+    names = names_to_exclude(exclude, sides)
+    videos = videos.in_truth(sides[0], names)
+    carried = None if slices or out is not None or videos.asked else ()
     matches, warning = matcher.matched(sides[0], sides[1], how.options, how.frames, carried)
-    left_out, unknown = selections.excluded_sequences(names_to_exclude(exclude, sides), [matches])
+    left_out, unknown = selections.excluded_sequences(names, [matches])
     for text in filter(None, (warning, unknown)):
         warnings.warn(text, stacklevel=2)
     matches = selections.without_sequences(matches, left_out)
     sums = match_sums.summary_sums(matches)
     by_slice = {tuple(columns): summary_of(match_sums.summary_sums(matches, columns)) for columns in slices}
     summary = metric_columns(sums)
+    if videos.asked:
+        videos.draw(match_dataframe(matches))
     if folder is not None:
         from ..scoring import slice_files
 

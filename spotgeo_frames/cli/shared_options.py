@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from ..formats import BENCHMARKS
-from .option_kinds import argument, flag, given, number, path, word
+from .option_kinds import argument, flag, given, number, path, sequence_and_file, word
 
 FILE = "Competition JSON (.json, .gz, .zip), Parquet (file or folder), CSV, or a format that read() knows, such as CVAT"
 FOLDERS = "or folders of MOTChallenge or PoseTrack, which are evaluated as tracks and as poses"
@@ -81,6 +81,22 @@ OUT_HELP = "Folder for the tables behind the numbers, as Parquet, and for the JS
 OUT = path("--out", OUT_HELP)
 # Folders on any file system; a Path would damage a URI such as s3://bucket/folder.
 OUT_ADDRESS = word("--out", OUT_HELP)
+IMAGES = path(
+    "--images",
+    "Folder of pictures to draw behind the frames: SEQUENCE/FRAME.png or .jpg, SEQUENCE/img1/000001.jpg, or as a "
+    "column file_name says",
+)
+VIDEOS = (
+    argument(
+        "--video",
+        "Write a video of this sequence to this file, which ends in .mp4 or .gif; may be repeated",
+        metavar="SEQUENCE FILE",
+        type=sequence_and_file,
+        action="append",
+        default=[],
+    ),
+    IMAGES,
+)
 DATASET = (
     flag("--dataset", "Evaluate Parquet of any size in parts, on all cores; rows may be in any order"),
     argument("--scheduler", "Evaluate a --dataset on the Dask cluster at this address", metavar="ADDRESS"),

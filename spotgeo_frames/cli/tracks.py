@@ -30,6 +30,7 @@ from .arguments import How, check_scheduler, slices_of
 from .printing import WrongUsage, one_line, wrong_usage
 from .submissions import Submission
 from .text import pose_text, rule_text, track_slices_text, track_text
+from .videos import Videos
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,6 +100,7 @@ def track(
     out: str | None,
     dataset: bool,
     scheduler: str | None,
+    videos: Videos,
 ) -> Answer:
     """Scores the tracks of folders or tables; the answer has the numbers of each sequence, of all, and of slices."""
     check_scheduler(scheduler, dataset)
@@ -108,14 +110,14 @@ def track(
         return _track_dataset(truth, tracker, how, identity, slices, out, scheduler)
     path, folder = Path(truth), None if out is None else Path(out)
     if how.layout == "posetrack":
-        return _poses(path, tracker, folder, slices)
+        return _poses(path, tracker, folder, slices, videos)
     check_out(folder, [path, tracker.path])
     benchmark = how.benchmark or ("MOT17" if _is_of_sequences(path, how) else None)
     how.check_by(slices)
-    if folder is None and not how.by_class:
+    if folder is None and not how.by_class and not videos.asked:
         found = _numbers(path, tracker.path, how, identity, benchmark, slices)
     else:
-        found = _saved(path, tracker.path, how, identity, benchmark, slices, folder)
+        found = _saved(path, tracker.path, how, identity, benchmark, slices, folder, videos)
     own_rule = how.options.tau is not None or how.options.similarity not in (None, "iou")
     rules = rule_text(found.notes) if benchmark is None or own_rule else f"by the rules of {benchmark}"
     head = heading(tracker, truth, rules)
@@ -239,13 +241,16 @@ def _saved(
     benchmark: str | None,
     slices: Sequence[Slicing],
     out: Path | None,
+    videos: Videos,
 ) -> Found:
-    """Returns the numbers, and writes the tables behind them to the folder `out` if there is one."""
+    """Returns the numbers; writes the tables behind them to the folder `out` if there is one, and the videos."""
     known, found = read_sides(truth, [tracker], benchmark=benchmark, needed=how.needed)
+    videos = videos.in_truth(known)
     tau, similarity = how.options.tau, how.options.similarity
     words: dict[str, Any] = {"tau": tau, "frames": how.frames, "metrics": how.on_request}
     words |= {"by": "category"} if how.by_class else {}
     result = track_sides(known, found, similarity, identity, **words)
+    videos.draw(result)
     read = {"truth": known.objects, "tracker": found.objects}
     if how.by_class:
         of_classes = _of_classes(result)
@@ -303,19 +308,21 @@ def _answer(found: Found) -> str:
     return formatted(answer)
 
 
-def pose(truth: Path, predictions: Submission, out: Path | None) -> Answer:
+def pose(truth: Path, predictions: Submission, out: Path | None, videos: Videos) -> Answer:
     """Scores the poses of a folder; the answer has the numbers of every joint."""
-    return _poses(truth, predictions, out, ())
+    return _poses(truth, predictions, out, (), videos)
 
 
-def _poses(truth: Path, predictions: Submission, out: Path | None, slices: Sequence[Slicing]) -> Answer:
+def _poses(truth: Path, predictions: Submission, out: Path | None, slices: Sequence[Slicing], videos: Videos) -> Answer:
     """The same, with the numbers of slices by condition."""
     from .. import tracking
     from ..formats import read_posetrack
 
     check_out(out, [truth, predictions.path])
     sides = read_posetrack(truth, predictions.path)
+    videos = videos.in_truth(sides[0])
     result = tracking.pose(*sides)
+    videos.draw(result)
     combined = result.summary[result.summary["sequence"].isna()]
     sliced = {(*columns,): tracking.pose(*sides, by=columns) for columns in slices}
     by_slice = {"*".join(columns): _poses_by_slice(of, [*columns]) for columns, of in sliced.items()}

@@ -4,10 +4,11 @@ import argparse
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any, NoReturn
 
 from ..support import without_secrets
-from .option_kinds import Argument, Command
+from .option_kinds import BETWEEN, Argument, Command
 from .printing import WrongUsage, one_line, tell
 
 PROGRAM = "spotgeo-frames"
@@ -105,7 +106,8 @@ def parsed(parser: Parser, command: Command, texts: Sequence[str]) -> dict[str, 
 def _apart(texts: Sequence[str], known: Mapping[str, Argument]) -> tuple[list[str], list[str]]:
     """Separates options, each joined with its value as in --tau=3, from arguments that are told by their place.
 
-    Left to itself, argparse takes a value such as -5,3 for an option, and refuses files on both sides of an option.
+    An option takes as many values as its `metavar` has words. Left to itself, argparse takes a value such as -5,3 for
+    an option, and refuses files on both sides of an option.
     """
     options: list[str] = []
     others: list[str] = []
@@ -126,10 +128,12 @@ def _apart(texts: Sequence[str], known: Mapping[str, Argument]) -> tuple[list[st
                 raise WrongUsage(f"option {name} takes no value; leave out '{text[len(name) :]}'")
             options.append(name)
         else:
-            value = given if equals else next(rest, None)
-            if value is None:
-                raise WrongUsage(f"option {name} needs a value: {known[name].details['metavar']}")
-            options.append(f"{name}={value}")
+            metavar = known[name].details["metavar"]
+            n_values = len(metavar.split())
+            values = [*([given] if equals else []), *islice(rest, n_values - bool(equals))]
+            if len(values) < n_values:
+                raise WrongUsage(f"option {name} needs {'a value' if n_values == 1 else 'values'}: {metavar}")
+            options.append(f"{name}={BETWEEN.join(values)}")
     return options, others
 
 

@@ -250,6 +250,8 @@ def test_a_command_takes_the_arguments_that_its_help_lists(name: str) -> None:
         rule = {"tau", "epsilon", "similarity", "threshold", "labelled", "tracks", "benchmark", "columns", "box_format"}
         rule |= {"masks", "assignment", "power"} | ({"protocol"} if name in ("compare", "gate") else set())
         taken = taken - {"how"} | (rule - {"benchmark", "tracks"} if name == "score" else rule)
+    if "videos" in taken:  # the sequences to draw, and the pictures behind them
+        taken = taken - {"videos"} | {"video", "images"}
     if any(argument.name == "--json" for argument in COMMANDS[name].arguments):  # each answers in both ways
         taken |= {"as_json"}
     assert taken == {
@@ -921,6 +923,7 @@ def test_a_shell_completes_commands_options_values_and_files(shell: str, tmp_pat
     (tmp_path / "truth.json").touch()
     assert completions(shell, "spotgeo-frames s", tmp_path) == {"score", "sweep"}
     assert completions(shell, "spotgeo-frames score --ta", tmp_path) == {"--tau"}
+    assert completions(shell, "spotgeo-frames score --vid", tmp_path) == {"--video"}
     assert completions(shell, "spotgeo-frames score --assignment ", tmp_path) == {"most", "least", "score"}
     assert "truth.json" in completions(shell, "spotgeo-frames score tr", tmp_path)
 

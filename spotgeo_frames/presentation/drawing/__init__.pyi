@@ -31,4 +31,6 @@ from .result_plots import hota_curve as hota_curve
 from .result_plots import metric_by_slice as metric_by_slice
 from .result_plots import precision_recall as precision_recall
 from .result_plots import sweep_curves as sweep_curves
+from .videos import check_length as check_length
+from .videos import check_video as check_video
 from .videos import video as video

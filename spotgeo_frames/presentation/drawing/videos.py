@@ -44,6 +44,9 @@ DOTS = 100
 # A trail shows where an object was in so many frames before.
 TRAIL = 10
 
+# How many frames are shown in a second without a word.
+USUAL_SPEED = 10.0
+
 # The least and the most frames a second. Programs that show GIFs slow down those with more than 50.
 SLOWEST, FASTEST = 0.1, {".mp4": 120.0, ".gif": 50.0}
 
@@ -54,7 +57,7 @@ def video(
     path: str | Path,
     images: str | Path | None = None,
     *,
-    frames_per_second: float = 10.0,
+    frames_per_second: float = USUAL_SPEED,
 ) -> None:
     """Writes a video of a sequence: each frame as `plots.frame` draws it, and behind each track where it came from.
 
@@ -89,14 +92,7 @@ def video(
     >>> sf.video(matches, 1, "out/sequence_1.mp4", frames_per_second=2)
     """
     path = Path(path)
-    ending = path.suffix.lower()
-    if ending not in ENDINGS:
-        raise ValueError(f"video: path is {path}; a name that ends in {' or '.join(ENDINGS)} is needed")
-    if not SLOWEST <= frames_per_second <= FASTEST[ending]:
-        needed = f"a number from {SLOWEST:g} to {FASTEST[ending]:g} is needed for {ending}"
-        raise ValueError(f"video: frames_per_second is {frames_per_second!r}; {needed}")
-    packages.check_extra("video", "video")
-    writing.check_file_writable(path)
+    check_video(path, frames_per_second)
     table = checked(given_matches(x, "video: x")[0])
     if images is not None:
         check_image(plane_of(table))
@@ -105,11 +101,8 @@ def video(
     if not len(rows):
         raise InputError(f"video: there is no sequence {sequence} in the match table")
     n_frames = rows["frame"].nunique()
-    if n_frames > MOST_FRAMES[ending]:
-        other = "give fewer frames" if ending == ".mp4" else "give fewer frames, or write an .mp4"
-        raise InputError(
-            f"video: sequence {sequence} has {n_frames:,} frames, more than {MOST_FRAMES[ending]:,}; {other}"
-        )
+    check_length(sequence, n_frames, path)
+    ending = path.suffix.lower()
     folder, wrong = None if images is None else picture_folder(images, "video"), list[str]()
     n_pixels = LONGEST[ending]
 
@@ -121,6 +114,32 @@ def video(
     warning = missing_pictures(wrong, n_frames)
     if warning is not None:
         warnings.warn(f"video: {warning}", stacklevel=2)
+
+
+def check_video(path: Path, frames_per_second: float = USUAL_SPEED) -> None:
+    """Checks all that can be checked of a video before there is anything to draw.
+
+    Raises ValueError if `path` has another ending or `frames_per_second` is out of range, ImportError if the extra is
+    not installed, and InputError if the file cannot be written.
+    """
+    ending = path.suffix.lower()
+    if ending not in ENDINGS:
+        raise ValueError(f"video: path is {path}; a name that ends in {' or '.join(ENDINGS)} is needed")
+    if not SLOWEST <= frames_per_second <= FASTEST[ending]:
+        needed = f"a number from {SLOWEST:g} to {FASTEST[ending]:g} is needed for {ending}"
+        raise ValueError(f"video: frames_per_second is {frames_per_second!r}; {needed}")
+    packages.check_extra("video", "video")
+    writing.check_file_writable(path)
+
+
+def check_length(sequence: Any, n_frames: int, path: Path) -> None:
+    """Raises InputError if a sequence has more frames than a video with the ending of `path` may have."""
+    ending = path.suffix.lower()
+    if n_frames > MOST_FRAMES[ending]:
+        other = "give fewer frames" if ending == ".mp4" else "give fewer frames, or write an .mp4"
+        raise InputError(
+            f"video: sequence {sequence} has {n_frames:,} frames, more than {MOST_FRAMES[ending]:,}; {other}"
+        )
 
 
 def _pictures(rows: pd.DataFrame, folder: Path | None, longest: int, wrong: list[str]) -> Iterator[np.ndarray]:
