@@ -12,6 +12,9 @@ from nbclient import NotebookClient
 
 HERE = Path(__file__).parent
 
+# What is drawn anew when a cell runs.
+LIVE = ("application/vnd.jupyter.widget-view+json", "application/vnd.vegalite.v5+json")
+
 
 def main(target: Path, names: list[str]) -> None:
     target.mkdir(parents=True, exist_ok=True)
@@ -21,16 +24,17 @@ def main(target: Path, names: list[str]) -> None:
         client = NotebookClient(notebook, timeout=300, record_timing=False, resources={"metadata": {"path": HERE}})
         client.execute()
         notebook.metadata.pop("language_info", None)  # it names the interpreter of the day
-        drop_widgets(notebook)
+        keep_still(notebook)
         nbformat.write(notebook, target / path.name)
 
 
-def drop_widgets(notebook: nbformat.NotebookNode) -> None:
-    """Leaves the text of widgets in a notebook, because the widgets themselves are gone with its kernel."""
+def keep_still(notebook: nbformat.NotebookNode) -> None:
+    """Leaves the text of widgets in a notebook, which are gone with its kernel, and the pictures of charts."""
     notebook.metadata.pop("widgets", None)
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     for output in outputs:
-        output.get("data", {}).pop("application/vnd.jupyter.widget-view+json", None)
+        for kind in LIVE:
+            output.get("data", {}).pop(kind, None)
 
 
 if __name__ == "__main__":

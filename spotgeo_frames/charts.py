@@ -7,8 +7,9 @@ names=["submission"])` makes an index level of that name, which will do), each h
 What they return is a chart of Altair: `chart.properties(width=600)` changes it, `|` and `&` join several, and
 `chart.save("chart.html")` writes it. A pointer on a mark shows its numbers; a click on a name in a legend makes the
 others pale; where an axis can be moved, drag it, and turn the wheel with Ctrl to zoom. Colours stand out from white and
-from black, so `alt.theme.enable("dark")` is all that a dark notebook needs. Altair loads the scripts that draw charts
-from the internet; `alt.renderers.enable("jupyter", offline=True)` makes it do without.
+from black, so `alt.theme.enable("dark")` is all that a dark notebook needs. JupyterLab, Jupyter Notebook and VS Code
+draw charts with scripts of their own, without a network; what cannot draw them, such as a page of nbconvert or GitHub,
+shows the picture that an executed notebook keeps. A renderer of Altair that you have chosen stays chosen.
 
 A chart holds at most 5,000 rows: match tables are counted in bins, and of long curves evenly spaced points are drawn.
 Each function raises InputError where a table has more to draw, where a whole result is given instead of its table, and

@@ -25,7 +25,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "posetrack": ("shapely",),
         "masks": ("pycocotools",),
         "dask": ("distributed",),
-        "charts": ("altair",),
+        "charts": ("altair", "vl_convert"),
         "fsspec": ("fsspec",),
         "report": ("altair", "jinja2", "vl_convert", "markdown_it", "PIL"),
         "widget": ("anywidget", "PIL"),

@@ -112,6 +112,10 @@ class Notebook:
         self.wait("return document.querySelector('.explorer .viewer-status')?.textContent")
         return self.driver.find_element(By.CSS_SELECTOR, ".explorer")
 
+    def run_all(self, code: str) -> Any:
+        """Runs code in the first cell, and returns its outputs."""
+        return self._run(0, code)
+
     def run(self, code: str) -> str:
         """Runs code in the second cell, and returns what it printed."""
         outputs = self._run(1, code)

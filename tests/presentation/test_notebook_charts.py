@@ -395,3 +395,26 @@ def test_bad_input_is_refused(tables: dict[str, dict[str, Any]]) -> None:
         charts.residuals(sf.match(boxes, boxes))
     with refused(*(("match table: column", name) for name in ("sequence", "frame", "outcome")), error=sf.InputError):
         charts.recall_map(pd.DataFrame({"distance": [1.0], "squared_error": 1.0, "kelvins_error": 1.0}))
+
+
+def test_notebooks_get_a_specification_and_a_picture(tables: dict[str, dict[str, Any]]) -> None:
+    """Of every chart, and of those that it is joined to; a renderer that the user has chosen stays chosen."""
+    recall, distances = (getattr(charts, name)(tables[name]["eager"]) for name in ("recall_map", "distances"))
+    joined = (recall | distances) & charts.recall_map(tables["recall_map"]["eager"].head(0)).properties(width=100)
+    assert alt.renderers.active == "default"
+    for chart in (recall, joined):
+        shown = chart._repr_mimebundle_()
+        assert list(shown) == ["application/vnd.vegalite.v5+json", "image/svg+xml", "text/plain"]
+        pictures = [re.sub(r"(clip|gradient_)\d+", "", picture) for picture in (shown["image/svg+xml"], drawn(chart))]
+        assert pictures[0] == pictures[1]
+        json.dumps(shown, allow_nan=False)
+    with alt.renderers.enable("json"):
+        assert list(recall._repr_mimebundle_()[0]) == ["application/json"]
+
+
+def test_a_choice_stands_in_one_view_of_each_chart_that_is_joined(tables: dict[str, dict[str, Any]]) -> None:
+    shown = charts.sweep_curves(together(tables["sweep_curves"]))._repr_mimebundle_()
+    specification = shown["application/vnd.vegalite.v5+json"]
+    assert "params" not in specification
+    choices = [re.findall(r'"name": "highlighted"', json.dumps(chart)) for chart in specification["hconcat"]]
+    assert [len(found) for found in choices] == [1, 1]

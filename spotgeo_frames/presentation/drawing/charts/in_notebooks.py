@@ -20,6 +20,7 @@ from ....tables import Table, schema
 from .. import drawn_confusion, drawn_tables
 from ..wording import title
 from . import of_classes, of_places, of_tables
+from .offline import offline
 from .parts import FAINT, Drawing, Rows, short_names, shown_name
 
 # The width of a chart, and of one of several side by side (px).
@@ -63,7 +64,7 @@ def notebook_chart(drawing: Drawing, width: int = WIDTH, has_legend: bool = True
         name = re.sub(r"\W+", "_", f"zoom {drawing.title}", flags=re.ASCII)
         chart = chart.add_params(alt.selection_interval(name=name, bind="scales", zoom="wheel![event.ctrlKey]"))
     height = drawing.height if drawing.ratio is None else round(width * drawing.ratio)
-    return chart.properties(width=width, height=height, title=_title(drawing))
+    return offline(chart.properties(width=width, height=height, title=_title(drawing)))
 
 
 def _title(drawing: Drawing) -> Any:
@@ -79,7 +80,7 @@ def shown(drawing: Drawing | None, why: str) -> Any:
     if drawing is not None:
         return notebook_chart(drawing)
     said = alt.Chart(alt.InlineData(values=[{"why": why}])).mark_text(color=FAINT).encode(text="why:N")
-    return said.properties(width=WIDTH, height=60)
+    return offline(said.properties(width=WIDTH, height=60))
 
 
 def of_submissions(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
@@ -105,10 +106,8 @@ def side_by_side(drawings: Sequence[Drawing]) -> Any:
     """The charts of drawings with the same submissions, next to each other; the last one has the legend."""
     with warnings.catch_warnings():  # that they share what is highlighted, as they should
         warnings.filterwarnings("ignore", "Automatically deduplicated selection parameter", UserWarning)
-        return alt.hconcat(
-            *(notebook_chart(drawing, NARROW, has_legend=False) for drawing in drawings[:-1]),
-            notebook_chart(drawings[-1], NARROW),
-        )
+        charts = [notebook_chart(drawing, NARROW, has_legend=False) for drawing in drawings[:-1]]
+        return offline(alt.hconcat(*charts, notebook_chart(drawings[-1], NARROW)))
 
 
 def _drop_legends(chart: Any) -> None:
