@@ -45,7 +45,7 @@ class _Offline:
 
 
 def _for_version_5(made: dict[str, Any]) -> dict[str, Any]:
-    """A specification that Vega-Lite 5.6, which JupyterLab has, draws, too: choices stand in the views that they are of.
+    """A specification that Vega-Lite 5.6, which JupyterLab has, draws: choices stand in the views that they are of.
 
     Altair names these views in a list of all choices, and 5.6 then takes a choice twice. It shares one of the same name
     among joined charts by itself; within the layers of a chart, one view is enough.
