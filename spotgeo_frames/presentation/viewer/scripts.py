@@ -14,6 +14,7 @@ VIEWER = [
     for name in (
         "columns",
         "marks",
+        "gains",
         "lives",
         "source",
         "masks",
@@ -21,6 +22,7 @@ VIEWER = [
         "palette",
         "strokes",
         "labels",
+        "corners",
         "draw",
         "steps",
         "texts",
@@ -30,6 +32,7 @@ VIEWER = [
         "controls",
         "legend",
         "objects",
+        "cross",
         "panel",
         "player",
         "time_line",

@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { connectTo, kernelSource, readPassing } from "../../../spotgeo_frames/presentation/explorer/assets/kernel.js";
+import { changedTruths } from "../../../spotgeo_frames/presentation/viewer/assets/gains.js";
 import { objectAt } from "../../../spotgeo_frames/presentation/viewer/assets/lives.js";
+import { nextEvent } from "../../../spotgeo_frames/presentation/viewer/assets/steps.js";
 import { Packer, table, tracks } from "../viewer/packed.mjs";
 
 // A model of a widget: `answers` has a function for each thing that is asked, which gives a message and its arrays.
@@ -91,6 +93,15 @@ test("rows of a chunk have their numbers among all rows", async () => {
   const lives = await source.lives(2, 0);
   assert.deepEqual([...lives.row], [6, 8, 10, 7, 9, 11]);
   assert.deepEqual(await source.counts(5, 0), { found: 0, missed: 2, wrong: 1, ignored: 0 });
+  assert.deepEqual([...changedTruths([rows, await source.rows(6, 1)])], [[6 + 5, "gained"]]);
+});
+
+test("what one submission gains against another is asked of the chunk", async () => {
+  const { source } = await opened();
+  assert.ok(source.gains(2, 0, 1) instanceof Promise);
+  assert.deepEqual(await source.gains(2, 0, 1), [1, 2, 1].map((gained) => ({ gained, lost: 0 })));
+  assert.deepEqual(await source.gains(3, 0, 1), [null]);
+  assert.equal(await nextEvent(source, [0, 1], "change", 2, 1, () => true), 4, "in the next chunk");
 });
 
 test("a chunk is asked for once, and what is here is answered at once", async () => {

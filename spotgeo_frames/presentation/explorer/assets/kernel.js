@@ -123,6 +123,7 @@ export async function kernelSource(kernel) {
       rows: (frame, submission) => answered(frames.sequence[frame], (chunk) => rowsAmongAll(chunk, frame, submission)),
       lives: (sequence, submission) => answered(sequence, (chunk) => livesAmongAll(chunk, sequence, submission)),
       tallies: (sequence, submission) => answered(sequence, ({ source, first }) => source.tallies(sequence - first.stretch, submission)),
+      gains: (sequence, before, after) => answered(sequence, ({ source, first }) => source.gains(sequence - first.stretch, before, after)),
       columns: (frame) => chunkAt(frame).source.columns(frame - chunkAt(frame).first.frame),
       picture: (frame) => (pictures ? pictureAt(frame).then(({ picture, problem }) => {
         if (problem) problems.set(frame, problem);

@@ -1,5 +1,6 @@
 // Draws frames on a canvas. Nothing here knows the page around it.
 
+import { cornersAround, strokeChange } from "./corners.js";
 import { closer, fitted, pathsOf, shapesOf, skeletonsOf, surroundings } from "./geometry.js";
 import { placedLabels } from "./labels.js";
 import { FALSE, FOUND, IGNORED, MISSED, RIGHT } from "./marks.js";
@@ -7,6 +8,7 @@ import { identityColor, palettesOf } from "./palette.js";
 import { addLine, boundsOf, PALE, penOf, RADIUS, strokeBones, strokeHalo, strokeShape } from "./strokes.js";
 
 /**
+ * @import { Change } from "./gains.js"
  * @import { Camera, Shape, Skeleton, Size } from "./geometry.js"
  * @import { Label, Wanted } from "./labels.js"
  * @import { Palette } from "./palette.js"
@@ -35,6 +37,7 @@ import { addLine, boundsOf, PALE, penOf, RADIUS, strokeBones, strokeHalo, stroke
  * @property {SourceFacts} about
  * @property {(shape: Shape) => Label | null} labelOf
  * @property {(shape: Shape) => "selected" | "hovered" | null} emphasis
+ * @property {(shape: Shape) => Change | null} [changeOf] what became of a truth, or of that of a prediction, where changes are marked
  */
 
 const RING = 3.5; // px between the outlines of a truth that several submissions missed
@@ -269,6 +272,8 @@ function drawLayer(pen, project, layer, look, place, over) {
     const alpha = layer.present && passing(shape, look) ? 1 : PALE;
     const mark = over && shape.mark === MISSED ? FOUND : shape.mark; // rings tell who missed it
     strokeShape(pen, project, shape, mark, look.about, colorOf({ ...shape, mark }, look), alpha, 0);
+    const change = shape.side === "truth" && look.changeOf?.(shape);
+    if (change) strokeChange(pen, cornersAround(shape, look.about, project), change, look.palette.ink, alpha);
     const emphasis = look.emphasis(shape);
     if (emphasis) strokeHalo(pen, project, shape, look.palette, emphasis === "selected" ? 3 : 1.5);
   }
@@ -352,8 +357,8 @@ function drawLabels(context, size, project, layers, look) {
 }
 
 /**
- * A label with where its shape is on the screen. A truth has its label above it, a prediction below, so that those of a
- * pair can both be read.
+ * A label with where its shape is on the screen, with the marks around it. A truth has its label above it, a prediction
+ * below, so that those of a pair can both be read.
  * @param {Shape} shape
  * @param {Label} label
  * @param {Projection} project
@@ -361,10 +366,14 @@ function drawLabels(context, size, project, layers, look) {
  * @returns {Wanted}
  */
 function wantedLabel(shape, label, project, look) {
+  const above = shape.side === "truth";
+  if (look.changeOf?.(shape)) {
+    return { label, ...cornersAround(shape, look.about, project), above, color: above ? look.palette.ink : colorOf(shape, look) };
+  }
   const [x, y, w, h] = boundsOf(shape);
   const room = shape.box || shape.joints ? 0 : RADIUS;
   const [left, top] = project(x, y);
   const [right, bottom] = project(x + w, y + h);
   const color = label.text.includes("→") ? look.palette.marks[MISSED] : colorOf(shape, look);
-  return { label, left: left - room, top: top - room, right: right + room, bottom: bottom + room, above: shape.side === "truth", color };
+  return { label, left: left - room, top: top - room, right: right + room, bottom: bottom + room, above, color };
 }

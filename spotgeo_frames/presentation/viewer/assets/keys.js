@@ -11,6 +11,7 @@ import { ZOOM } from "./controls.js";
  * @property {() => void} playOrPause
  * @property {(by: number) => void} toError
  * @property {(by: number) => void} toBreak
+ * @property {(by: number) => void} toChange
  */
 
 const HAVE_KEYS = "select, input, .viewer-scroll, .viewer-time-scroll"; // keys of their own
@@ -20,10 +21,12 @@ const PRESSED_BY_SPACE = "button, a, summary";
 /**
  * What keys and the mouse do, in words.
  * @param {boolean} identities whether tracks can break
+ * @param {boolean} several whether there are submissions to compare
  */
-export function keysText(identities) {
+export function keysText(identities, several) {
   const toBreak = identities ? ", b to the next break of a track" : "";
-  return `Space plays, ← → step through frames, Page Up and Page Down through sequences, n goes to the next frame with an error${toBreak} ` +
+  const toChange = several ? ", c to the next change between two submissions, which is a diamond above the slider" : "";
+  return `Space plays, ← → step through frames, Page Up and Page Down through sequences, n goes to the next frame with an error${toBreak}${toChange} ` +
     "(with Shift to the one before), + and − zoom, 0 shows the whole frame. Ctrl and the mouse wheel zoom, drag moves, a click selects, " +
     "also in the table and the time line.";
 }
@@ -32,7 +35,7 @@ export function keysText(identities) {
  * @param {HTMLElement} root
  * @param {KeyActions} actions
  */
-export function listenToKeys(root, { stepFrame, stepSequence, zoom, showWhole, playOrPause, toError, toBreak }) {
+export function listenToKeys(root, { stepFrame, stepSequence, zoom, showWhole, playOrPause, toError, toBreak, toChange }) {
   const acts = new Map([
     ["ArrowLeft", () => stepFrame(-1)],
     ["ArrowRight", () => stepFrame(1)],
@@ -46,6 +49,8 @@ export function listenToKeys(root, { stepFrame, stepSequence, zoom, showWhole, p
     ["N", () => toError(-1)],
     ["b", () => toBreak(1)],
     ["B", () => toBreak(-1)],
+    ["c", () => toChange(1)],
+    ["C", () => toChange(-1)],
   ]);
   root.addEventListener("keydown", (event) => {
     const within = event.target instanceof Element ? event.target : root;

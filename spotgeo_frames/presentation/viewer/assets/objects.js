@@ -1,6 +1,7 @@
 // The table of the frame's objects, which is also how they are selected by keyboard.
 
 import { asksForMore, make } from "./elements.js";
+import { changedTruths } from "./gains.js";
 import { haveKinds, haveScores, headingsOf, linesOf } from "./texts.js";
 
 /**
@@ -68,7 +69,11 @@ export function makeObjectsTable(about, select) {
 
   /** @param {FrameRows[]} frames @param {Passes | null} passes */
   function fill(frames, passes) {
-    const lines = frames.flatMap((rows) => linesOf(rows, about));
+    const changed = changedTruths(frames);
+    const lines = frames.flatMap((rows) => linesOf(rows, about)).map((line) => {
+      const change = changed.get(line.truth);
+      return change ? withChange(line, `${change} by ${about.submissions[frames[1].submission]}`) : line;
+    });
     shown = lines.slice(0, MOST_LINES);
     const many = frames.length > 1;
     const leftOut = new Set([...(haveKinds(frames) ? [] : [KIND]), ...(haveScores(frames) ? [] : [SCORE])]);
@@ -91,6 +96,17 @@ export function makeObjectsTable(about, select) {
       if (button?.getAttribute("aria-pressed") !== pressed) button?.setAttribute("aria-pressed", pressed);
     });
   }
+}
+
+/**
+ * A line that tells what became of its truth beside its outcome.
+ * @param {Line} line
+ * @param {string} change
+ * @returns {Line}
+ */
+function withChange(line, change) {
+  const [outcome, ...others] = line.cells;
+  return { ...line, cells: [`${outcome} (${change})`, ...others] };
 }
 
 /**

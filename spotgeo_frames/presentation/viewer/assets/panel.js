@@ -1,10 +1,12 @@
 // A canvas with frames: draws a scene, and tells what was pointed at, clicked, moved and zoomed.
 
+import { makeCross } from "./cross.js";
 import { drawFrame, sharp } from "./draw.js";
 import { asksForMore, make } from "./elements.js";
 import { fitted, nearest, panned, zoomed } from "./geometry.js";
 
 /**
+ * @import { Place, Pointed } from "./cross.js"
  * @import { Layer, Look, LoadedPicture } from "./draw.js"
  * @import { Camera, Shape } from "./geometry.js"
  * @import { Extent } from "./source.js"
@@ -23,11 +25,14 @@ import { fitted, nearest, panned, zoomed } from "./geometry.js";
  * @property {(camera: Camera | null, finished: boolean) => void} move
  * @property {(shape: Shape | null, more: boolean) => void} pick `more` with Shift or Ctrl
  * @property {(shape: Shape | null) => void} hover
+ * @property {() => void} point the pointer moved over the panel, or left it
  *
- * @typedef {object} Panel
+ * @typedef {object} OwnPanel
  * @property {HTMLElement} element
  * @property {(scene: Scene) => void} show
  * @property {(factor: number) => Camera | null} zoomedBy
+ *
+ * @typedef {OwnPanel & Pointed} Panel
  */
 
 const REACH = 12; // CSS px within which a pointer means a mark
@@ -47,10 +52,13 @@ export function makePanel(actions) {
   canvas.setAttribute("role", "img");
   tip.hidden = true;
   tip.setAttribute("aria-hidden", "true"); // the table has what it says
-  stage.append(canvas, tip);
+  const cross = makeCross();
+  stage.append(canvas, cross.element, tip);
   element.append(caption, stage);
   /** @type {Scene | null} */
   let scene = null;
+  /** @type {{x: number, y: number} | null} */
+  let pointer = null; // relative to the middle
   const size = () => ({ width: canvas.clientWidth, height: canvas.clientHeight });
   const camera = () => scene && (scene.camera ?? fitted(scene.extent, size()));
 
@@ -59,11 +67,17 @@ export function makePanel(actions) {
     if (scene && seen) drawFrame(sharp(canvas, size()), size(), seen, scene.loaded, scene.layers, scene.look);
   }
 
+  /** @param {{x: number, y: number}} place relative to the middle @returns {Place | null} */
+  function placeInImage(place) {
+    const seen = camera();
+    return seen && { x: seen.x + place.x / seen.scale, y: seen.y + place.y / seen.scale };
+  }
+
   /** @param {{x: number, y: number}} place relative to the middle */
   function shapeAt(place) {
-    const seen = camera();
-    if (!scene || !seen) return null;
-    const [x, y] = [seen.x + place.x / seen.scale, seen.y + place.y / seen.scale];
+    const [seen, inImage] = [camera(), placeInImage(place)];
+    if (!scene || !seen || !inImage) return null;
+    const { x, y } = inImage;
     return nearest(scene.layers.flatMap(({ shapes }) => shapes), scene.look.about.bones, x, y, REACH / seen.scale);
   }
 
@@ -79,6 +93,10 @@ export function makePanel(actions) {
     move: (changed, finished) => { tip.hidden = true; actions.move(changed, finished); },
     pick: (place, more) => actions.pick(shapeAt(place), more),
     hover: (place) => hover(place && shapeAt(place), place ?? { x: 0, y: 0 }),
+    point(place) {
+      pointer = place;
+      actions.point();
+    },
   });
   return {
     element,
@@ -96,6 +114,8 @@ export function makePanel(actions) {
       const seen = camera();
       return seen && zoomed(seen, factor, { x: 0, y: 0 });
     },
+    pointed: () => pointer && placeInImage(pointer),
+    showCross: (place) => cross.moveTo(place, camera(), size()),
   };
 }
 
@@ -124,8 +144,9 @@ function showTip(tip, details, place, size) {
  * @param {(camera: Camera | null, finished: boolean) => void} told.move
  * @param {(place: {x: number, y: number}, more: boolean) => void} told.pick
  * @param {(place: {x: number, y: number} | null) => void} told.hover
+ * @param {(place: {x: number, y: number} | null) => void} told.point also while the pointer drags
  */
-function listen(canvas, { camera, move, pick, hover }) {
+function listen(canvas, { camera, move, pick, hover, point }) {
   /** @type {Map<number, {x: number, y: number}>} */
   const pointers = new Map();
   let moved = false;
@@ -141,6 +162,7 @@ function listen(canvas, { camera, move, pick, hover }) {
   });
   canvas.addEventListener("pointermove", (event) => {
     const [before, now, seen] = [pointers.get(event.pointerId), placeOf(event), camera()];
+    point(now);
     if (!before) return hover(now);
     const [dx, dy] = [now.x - before.x, now.y - before.y];
     if (!seen || (!moved && Math.hypot(dx, dy) < A_CLICK)) return;
@@ -157,7 +179,10 @@ function listen(canvas, { camera, move, pick, hover }) {
       else if (name === "pointerup") pick(place, asksForMore(event));
     });
   }
-  canvas.addEventListener("pointerleave", () => hover(null));
+  canvas.addEventListener("pointerleave", () => {
+    point(null);
+    hover(null);
+  });
   canvas.addEventListener("dblclick", () => move(null, true));
   canvas.addEventListener("wheel", (event) => {
     const seen = camera();

@@ -3,6 +3,7 @@
 import { sharp } from "./draw.js";
 import { enable, make, makeButton, makeSelect } from "./elements.js";
 import { FALSE, MISSED } from "./marks.js";
+import { addLine } from "./strokes.js";
 
 /**
  * @import { Counts } from "./lives.js"
@@ -11,6 +12,8 @@ import { FALSE, MISSED } from "./marks.js";
  * @typedef {object} Reel a sequence, whose frames are counted from its first
  * @property {(Counts | null)[][]} tallies what each shown submission has in each frame
  * @property {number[]} breaks the frames in which a track breaks, in ascending order
+ * @property {number[] | null} changes the frames with a change between submissions, in ascending order; null unless two are shown
+ * @property {boolean} hasOthers whether there are other sequences, where a change may be, too
  * @property {number} frame the current one
  * @property {string} title of the current frame
  * @property {Palette} palette
@@ -19,6 +22,7 @@ import { FALSE, MISSED } from "./marks.js";
  * @property {() => void} playOrPause
  * @property {(by: number) => void} toError
  * @property {(by: number) => void} toBreak
+ * @property {(by: number) => void} toChange
  * @property {(frame: number) => void} toFrame counted from the first of the sequence
  *
  * @typedef {object} Player
@@ -33,7 +37,7 @@ import { FALSE, MISSED } from "./marks.js";
 const SPEEDS = [1, 2, 5, 10, 25, 50];
 const USUAL_SPEED = 10;
 const THUMB = 16; // CSS px across, as the style sheet has it: the slider's ends are half of it within its element
-const TRIANGLE = 4; // CSS px
+const TRIANGLE = 4; // CSS px, also of half a diamond
 
 /**
  * Calls `step` so many times a second, until it is paused or `step` answers that there is nothing more.
@@ -88,7 +92,7 @@ export function makePlayer(identities, actions) {
   const rate = makeSelect("Frames a second", SPEEDS.map(String), () => {});
   rate.select.selectedIndex = SPEEDS.indexOf(USUAL_SPEED);
   const [nextError, nextBreak] = [makeButton("Next error", () => actions.toError(1)), makeButton("Next break", () => actions.toBreak(1))];
-  nextBreak.hidden = !identities;
+  const nextChange = makeButton("Next change", () => actions.toChange(1));
   const [scrubber, canvas, slider] = [make("div", "viewer-scrubber"), make("canvas"), make("input")];
   canvas.setAttribute("role", "img");
   slider.type = "range";
@@ -96,7 +100,7 @@ export function makePlayer(identities, actions) {
   slider.setAttribute("aria-label", "Frame of the sequence");
   slider.addEventListener("input", () => actions.toFrame(Number(slider.value)));
   scrubber.append(canvas, slider);
-  element.append(play, rate.label, nextError, nextBreak, scrubber);
+  element.append(play, rate.label, nextError, nextBreak, nextChange, scrubber);
   /** @type {Reel | null} */
   let shown = null;
   canvas.addEventListener("click", ({ offsetX }) => {
@@ -107,12 +111,17 @@ export function makePlayer(identities, actions) {
     show(reel) {
       const n = lengthOf(reel);
       shown = reel;
-      element.hidden = n < 2;
+      element.hidden = n < 2 && !reel.changes;
+      for (const one of [play, rate.label, nextError, scrubber]) one.hidden = n < 2;
+      nextBreak.hidden = n < 2 || !identities;
       slider.max = String(n - 1);
       slider.value = String(reel.frame);
       slider.setAttribute("aria-valuetext", reel.title);
       const nErrors = Array.from({ length: n }, (_, frame) => errorsAt(reel, frame)).filter(({ missed, wrong }) => missed + wrong).length;
-      canvas.setAttribute("aria-label", `Errors by frame: ${nErrors} of ${n} frames have some`);
+      const changes = reel.changes ? `, ${reel.changes.length} a change` : "";
+      canvas.setAttribute("aria-label", `Errors by frame: ${nErrors} of ${n} frames have some${changes}`);
+      nextChange.hidden = !reel.changes;
+      enable(nextChange, reel.changes?.length !== 0 || reel.hasOthers);
       enable(nextBreak, reel.breaks.length > 0);
       enable(nextError, nErrors > 0);
       if (n > 1) drawErrors(sharp(canvas, { width: canvas.clientWidth, height: canvas.clientHeight }), canvas, reel);
@@ -155,21 +164,23 @@ export function frameAtPlace(x, width, n) {
 }
 
 /**
- * Draws a bar for each frame, misses upwards and false alarms downwards, and a triangle where a track breaks.
+ * Draws a bar for each frame, misses upwards and false alarms downwards, a triangle above where a track breaks, and a
+ * diamond below where submissions differ.
  * @param {CanvasRenderingContext2D} context
  * @param {{clientWidth: number, clientHeight: number}} size
  * @param {Reel} reel
  */
-function drawErrors(context, { clientWidth: width, clientHeight: height }, reel) {
+function drawErrors(context, { clientWidth: width, clientHeight }, reel) {
   const n = lengthOf(reel);
   const room = width - THUMB;
+  const height = clientHeight - (reel.changes ? 2 * TRIANGLE : 0);
   const middle = TRIANGLE + (height - TRIANGLE) / 2;
   const errors = Array.from({ length: n }, (_, frame) => errorsAt(reel, frame));
   const most = errors.reduce((greatest, { missed, wrong }) => Math.max(greatest, missed, wrong), 1);
   const left = (/** @type {number} */ frame) => THUMB / 2 + (room * frame) / (n - 1);
   const across = Math.max(1, Math.min(8, (0.7 * room) / n));
   const tall = (/** @type {number} */ count) => (count ? Math.max(2, ((height - TRIANGLE) / 2) * (count / most)) : 0);
-  context.clearRect(0, 0, width, height);
+  context.clearRect(0, 0, width, clientHeight);
   errors.forEach(({ missed, wrong }, frame) => {
     context.fillStyle = reel.palette.marks[MISSED];
     context.fillRect(left(frame) - across / 2, middle - tall(missed), across, tall(missed));
@@ -177,11 +188,10 @@ function drawErrors(context, { clientWidth: width, clientHeight: height }, reel)
     context.fillRect(left(frame) - across / 2, middle, across, tall(wrong));
   });
   context.fillStyle = reel.palette.ink;
-  for (const frame of reel.breaks) {
-    context.beginPath();
-    context.moveTo(left(frame) - TRIANGLE, 0);
-    context.lineTo(left(frame) + TRIANGLE, 0);
-    context.lineTo(left(frame), TRIANGLE + 1);
-    context.fill();
+  const symbols = new Path2D();
+  for (const x of reel.breaks.map(left)) addLine(symbols, [[x - TRIANGLE, 0], [x + TRIANGLE, 0], [x, TRIANGLE + 1]]);
+  for (const x of (reel.changes ?? []).map(left)) {
+    addLine(symbols, [[x - TRIANGLE, height + TRIANGLE], [x, height], [x + TRIANGLE, height + TRIANGLE], [x, clientHeight]]);
   }
+  context.fill(symbols);
 }

@@ -1,11 +1,13 @@
 // Answers what the viewer asks of a view: the rows of a frame, its counts, and the lives of a sequence's objects.
 
 import { flagsOf, known, numbersOf, textAt } from "./columns.js";
+import { gainsBetween } from "./gains.js";
 import { countedLives, livesOf } from "./lives.js";
 import { FALSE, FOUND, IGNORED, MARKS, MISSED, RIGHT } from "./marks.js";
 
 /**
  * @import { Facts, Submission, Table, View } from "./columns.js"
+ * @import { Gains } from "./gains.js"
  * @import { Counts, FrameRows, Lives } from "./lives.js"
  *
  * @typedef {{n: number, sequence: Int32Array, name: string[], first: Int32Array}} Frames
@@ -21,6 +23,7 @@ import { FALSE, FOUND, IGNORED, MARKS, MISSED, RIGHT } from "./marks.js";
  * @property {(frame: number, submission: number) => FrameRows | Promise<FrameRows>} rows
  * @property {(sequence: number, submission: number) => Lives | Promise<Lives>} lives
  * @property {(sequence: number, submission: number) => (Counts | null)[] | Promise<(Counts | null)[]>} tallies the counts of each frame
+ * @property {(sequence: number, before: number, after: number) => (Gains | null)[] | Promise<(Gains | null)[]>} gains what one submission gains against another in each frame, null where either lacks it
  * @property {(frame: number) => Picture | null | Promise<Picture | null>} picture
  * @property {(frame: number, submissions: number[]) => string} [note] what else is to be said of a frame, after its counts
  * @property {(frame: number) => Map<string, string>} columns the user's, of the sequence and of the frame
@@ -48,6 +51,8 @@ export function sourceOf(view, pictures = new Map()) {
     return Array.from({ length: end - first }, (_, i) => first + i);
   };
   const tallies = kept((sequence, submission) => framesIn(sequence).map((frame) => counts(frame, submission)));
+  const gains = kept((sequence, before, after) =>
+    framesIn(sequence).map((frame) => gainsAt(submissions[before], submissions[after], truthStarts, frame)));
   const lives = kept((sequence, submission) => {
     if (!view.identities) return countedLives(tallies(sequence, submission));
     return livesOf(framesIn(sequence).map((frame) => rows(frame, submission)));
@@ -71,6 +76,7 @@ export function sourceOf(view, pictures = new Map()) {
     rows,
     lives,
     tallies,
+    gains,
     picture: (frame) => pictures.get(frame) ?? null,
     columns: (frame) =>
       new Map([...carried(view.sequences, frames.sequence[frame], "sequence_"), ...carried(view.frames, frame, "frame_")]),
@@ -190,6 +196,19 @@ function countOf({ tally }, frame, mark) {
 }
 
 /**
+ * @param {Indexed} before
+ * @param {Indexed} after
+ * @param {Int32Array} truthStarts
+ * @param {number} frame
+ * @returns {Gains | null}
+ */
+function gainsAt(before, after, truthStarts, frame) {
+  if (before.nPredicted[frame] < 0 || after.nPredicted[frame] < 0) return null;
+  const marksOf = (/** @type {Indexed} */ { truthMarks }) => truthMarks.subarray(truthStarts[frame], truthStarts[frame + 1]);
+  return gainsBetween(marksOf(before), marksOf(after));
+}
+
+/**
  * @param {View} view
  * @param {Indexed} indexed
  * @param {Int32Array} truthStarts
@@ -218,16 +237,17 @@ function rowsOf(view, { tables, nPredicted, starts, pair, truthMarks, predictedM
 
 /**
  * Keeps the last few answers.
+ * @template {number[]} K
  * @template T
- * @param {(a: number, b: number) => T} ask
- * @returns {(a: number, b: number) => T}
+ * @param {(...about: K) => T} ask
+ * @returns {(...about: K) => T}
  */
 function kept(ask) {
   /** @type {Map<string, T>} */
   const answers = new Map();
-  return (a, b) => {
-    const key = `${a},${b}`;
-    const answer = answers.get(key) ?? ask(a, b);
+  return (...about) => {
+    const key = about.join();
+    const answer = answers.get(key) ?? ask(...about);
     answers.delete(key);
     answers.set(key, answer);
     if (answers.size > KEPT) answers.delete(known(answers.keys().next().value));

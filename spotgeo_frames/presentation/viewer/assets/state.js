@@ -2,11 +2,13 @@
 
 import { textAt } from "./columns.js";
 import { layerOf, load } from "./draw.js";
+import { changedTruths } from "./gains.js";
 import { cellOf, identityBefore, objectAt } from "./lives.js";
 import { EVENTS } from "./marks.js";
 
 /**
  * @import { Layer, LoadedPicture } from "./draw.js"
+ * @import { Change, Gains } from "./gains.js"
  * @import { Camera } from "./geometry.js"
  * @import { Counts, FrameRows, Lives, Side } from "./lives.js"
  * @import { Source } from "./source.js"
@@ -31,6 +33,8 @@ import { EVENTS } from "./marks.js";
  * @property {(Counts | null)[]} counts
  * @property {Lives[]} lives
  * @property {(Counts | null)[][]} tallies the counts of each frame of the sequence
+ * @property {(Gains | null)[] | null} gains those of each frame of the sequence, null unless two submissions are shown
+ * @property {Map<number, Change>} changed the truths of the frame that only one of two shown submissions finds, by row
  * @property {Layer[]} layers
  * @property {LoadedPicture | null} loaded the picture
  *
@@ -49,15 +53,17 @@ export async function answersOf(source, { frame, submissions, trail }) {
   const sequence = source.frames.sequence[frame];
   const first = Math.max(source.frames.first[sequence], frame - trail);
   const earlier = Array.from({ length: frame - first }, (_, i) => first + i);
-  const [rows, counts, lives, tallies, before, loaded] = await Promise.all([
+  const [rows, counts, lives, tallies, gains, before, loaded] = await Promise.all([
     Promise.all(submissions.map((submission) => source.rows(frame, submission))),
     Promise.all(submissions.map((submission) => source.counts(frame, submission))),
     Promise.all(submissions.map((submission) => source.lives(sequence, submission))),
     Promise.all(submissions.map((submission) => source.tallies(sequence, submission))),
+    submissions.length === 2 ? source.gains(sequence, submissions[0], submissions[1]) : null,
     Promise.all(submissions.map((submission) => Promise.all(earlier.map((other) => source.rows(other, submission))))),
     Promise.resolve(source.picture(frame)).then(load),
   ]);
-  return { frame, submissions, frames: rows, counts, lives, tallies, layers: rows.map((own, i) => layerOf(own, before[i], source.about)), loaded };
+  const layers = rows.map((own, i) => layerOf(own, before[i], source.about));
+  return { frame, submissions, frames: rows, counts, lives, tallies, gains, changed: changedTruths(rows), layers, loaded };
 }
 
 /**

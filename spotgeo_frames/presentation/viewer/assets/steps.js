@@ -1,14 +1,19 @@
 // Which frame comes next: of the same sequence, or, with a filter, of those that have something.
 
+import { hasChange } from "./gains.js";
 import { breaksOf } from "./lives.js";
 
-/** @import { Frames, Source } from "./source.js" */
+/**
+ * @import { Frames, Source } from "./source.js"
+ *
+ * @typedef {"error" | "break" | "change"} Goal what steps may lead to; a change lies between two submissions
+ */
 
 /**
- * The next or previous frame with an error or a break of a track, also in other sequences; null where there is none.
+ * The next or previous frame that is such a goal, also in other sequences; null where there is none.
  * @param {Source} source
  * @param {number[]} submissions
- * @param {"error" | "break"} what
+ * @param {Goal} what
  * @param {number} frame
  * @param {number} by 1 or -1
  * @param {() => boolean} isWanted whether to search on
@@ -16,6 +21,7 @@ import { breaksOf } from "./lives.js";
  */
 export async function nextEvent(source, submissions, what, frame, by, isWanted) {
   const { first, sequence } = source.frames;
+  if (what === "change" && submissions.length !== 2) return null;
   for (let place = sequence[frame]; place >= 0 && place < source.about.sequences.length && isWanted(); place += by) {
     const found = (await eventsIn(source, submissions, what, place)).map((one) => first[place] + one);
     const next = by > 0 ? found.find((one) => one > frame) : found.findLast((one) => one < frame);
@@ -25,14 +31,18 @@ export async function nextEvent(source, submissions, what, frame, by, isWanted) 
 }
 
 /**
- * The frames of a sequence with an error or a break, counted from its first.
+ * The frames of a sequence that are such goals, counted from its first.
  * @param {Source} source
  * @param {number[]} submissions
- * @param {"error" | "break"} what
+ * @param {Goal} what
  * @param {number} place of the sequence
  */
 async function eventsIn(source, submissions, what, place) {
   if (what === "break") return breaksOf(await Promise.all(submissions.map((submission) => source.lives(place, submission))));
+  if (what === "change") {
+    const gains = await source.gains(place, submissions[0], submissions[1]);
+    return [...gains.keys()].filter((frame) => hasChange(gains[frame]));
+  }
   const tallies = await Promise.all(submissions.map((submission) => source.tallies(place, submission)));
   return tallies[0].map((_, frame) => frame).filter((frame) => tallies.some((tally) => {
     const counts = tally[frame];

@@ -23,7 +23,7 @@ const LINES = [
   { width: 1.6, dashes: [1.5, 3] },
 ];
 export const RADIUS = 6;
-const JOINT_RADIUS = 4; // of a joint that is matched by itself
+export const JOINT_RADIUS = 4; // of a joint that is matched by itself
 const POSE_RADIUS = 2.5; // of a joint of a pose
 const SMALLEST = 4; // a box that would be smaller is drawn with this side, so that it is seen
 export const PALE = 0.22;

@@ -2,6 +2,7 @@
 
 import { known } from "./columns.js";
 import { makeControls } from "./controls.js";
+import { showCrosses } from "./cross.js";
 import { make } from "./elements.js";
 import { stageRatio } from "./geometry.js";
 import { keysText, listenToKeys } from "./keys.js";
@@ -24,6 +25,7 @@ import { makeTimeLine } from "./time_line.js";
  * @import { Display } from "./scenes.js"
  * @import { Source } from "./source.js"
  * @import { Answers, Followed, Selected, State } from "./state.js"
+ * @import { Goal } from "./steps.js"
  *
  * @typedef {object} Viewer
  * @property {() => State} state
@@ -73,15 +75,16 @@ export function createViewer(root, source, { onChange = () => {}, onSelect = () 
   let answers = null;
   let asked = 0; // how often, so that late answers are known
 
-  let searched = 0; // how often an error or a break was, so that only the last search goes on
+  let searched = 0; // how often a goal was, so that only the last search goes on
 
   const toError = (/** @type {number} */ by) => toEvent("error", by);
   const toBreak = (/** @type {number} */ by) => toEvent("break", by);
+  const toChange = (/** @type {number} */ by) => toEvent("change", by);
   const parts = buildParts(root, source, {
-    change: go, toSequence, stepFrame, stepSequence, zoom, select, move, pick, hover, jump, playOrPause, toError, toBreak, toFrame,
+    change: go, toSequence, stepFrame, stepSequence, zoom, select, move, pick, hover, jump, playOrPause, toError, toBreak, toChange, toFrame, point,
   });
   const clock = makeClock(playOn, parts.player.speed, showPlaying);
-  listenToKeys(root, { stepFrame, stepSequence, zoom, showWhole: () => move(null, true), playOrPause, toError, toBreak });
+  listenToKeys(root, { stepFrame, stepSequence, zoom, showWhole: () => move(null, true), playOrPause, toError, toBreak, toChange });
   new ResizeObserver(redraw).observe(root);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 
@@ -168,6 +171,12 @@ export function createViewer(root, source, { onChange = () => {}, onSelect = () 
     parts.stages.style.setProperty("--viewer-panels", String(scenes.length));
     parts.panels.forEach((panel, i) => { panel.element.hidden = i >= scenes.length; });
     scenes.forEach((scene, i) => parts.panels[i].show(scene));
+    point();
+  }
+
+  // The pointer is seen in all panels, wherever it or the camera moves.
+  function point() {
+    showCrosses(parts.panels.filter(({ element }) => !element.hidden));
   }
 
   // The next frame of the sequence, of those that steps go to.
@@ -197,7 +206,7 @@ export function createViewer(root, source, { onChange = () => {}, onSelect = () 
     onChange(structuredClone(state));
   }
 
-  /** @param {"error" | "break"} what @param {number} by */
+  /** @param {Goal} what @param {number} by */
   async function toEvent(what, by) {
     const search = ++searched;
     const frame = await nextEvent(source, state.submissions, what, state.frame, by, () => search === searched);
@@ -332,7 +341,7 @@ function buildParts(root, { about, frames }, actions) {
   const objects = makeObjectsTable(about, actions.select);
   stages.append(...panels.map(({ element }) => element));
   const below = make("div");
-  below.append(columns, legend, stages, player.element, make("p", "viewer-keys", keysText(about.identities)), ...times.map(({ element }) => element), timesNote, objects.element);
+  below.append(columns, legend, stages, player.element, make("p", "viewer-keys", keysText(about.identities, about.submissions.length > 1)), ...times.map(({ element }) => element), timesNote, objects.element);
   controls.element.hidden = !frames.n;
   root.replaceChildren(controls.element, status, below);
   return { controls, status, columns, legend, stages, panels, player, times, timesNote, objects, below };
