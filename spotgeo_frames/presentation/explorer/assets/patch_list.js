@@ -17,7 +17,7 @@ const LISTS = [["errors", "errors"], ["filter", "rows that pass the filter"], [M
 const BY_FRAME = "frame order";
 const PATCHES_AT_ONCE = 12;
 const PATCHES_AT_MOST = 120;
-const BY_SCORE = "predicted_score";
+const SCORE_COLUMN = "predicted_score";
 
 /**
  * @param {Kernel} kernel
@@ -28,7 +28,7 @@ const BY_SCORE = "predicted_score";
  */
 export function makePatchList(kernel, source, { numbers }, { open, passes }) {
   const names = ["", ...numbers];
-  let asked = { of: LISTS[0][0], by: numbers.includes(BY_SCORE) ? BY_SCORE : "", rising: false, n: PATCHES_AT_ONCE };
+  let asked = { of: LISTS[0][0], by: numbers.includes(SCORE_COLUMN) ? SCORE_COLUMN : "", rising: false, n: PATCHES_AT_ONCE };
   let keys = new Set();
   const ask = (/** @type {Partial<typeof asked>} */ change) => { asked = { ...asked, n: PATCHES_AT_ONCE, ...change }; show(); };
   const lists = makeSelect("Show", LISTS.map(([, text]) => text), (i) => ask({ of: LISTS[i][0] }));

@@ -40,6 +40,7 @@ import { addLine, boundsOf, PALE, penOf, RADIUS, strokeBones, strokeHalo, stroke
  * @property {(shape: Shape) => Change | null} [changeOf] what became of a truth, or of that of a prediction, where changes are marked
  */
 
+const SHORTEST = 2; // px of a line that joins a pair
 const RING = 3.5; // px between the outlines of a truth that several submissions missed
 
 /** In which order marks are drawn: what was missed lies above all, and what was found above any flood of false alarms. */
@@ -251,8 +252,10 @@ function drawTrails(pen, project, layer, look, place) {
  * @param {Look} look
  */
 function drawLink(pen, project, { from, to }, look) {
+  const ends = [project(from.x, from.y), project(to.x, to.y)];
+  if (Math.hypot(ends[1][0] - ends[0][0], ends[1][1] - ends[0][1]) < SHORTEST) return; // nobody sees it, and it takes time
   const path = new Path2D();
-  addLine(path, [project(from.x, from.y), project(to.x, to.y)]);
+  addLine(path, ends);
   pen(path, look.palette.ink, 1.2, [], passing(from, look) && passing(to, look) ? 0.9 : PALE);
 }
 

@@ -2,7 +2,7 @@
 
 import { asksForMore, make } from "./elements.js";
 import { changedTruths } from "./gains.js";
-import { haveKinds, haveScores, headingsOf, linesOf } from "./texts.js";
+import { countOfLines, haveKinds, haveScores, headingsOf, linesOf } from "./texts.js";
 
 /**
  * @import { Passes } from "./draw.js"
@@ -70,11 +70,12 @@ export function makeObjectsTable(about, select) {
   /** @param {FrameRows[]} frames @param {Passes | null} passes */
   function fill(frames, passes) {
     const changed = changedTruths(frames);
-    const lines = frames.flatMap((rows) => linesOf(rows, about)).map((line) => {
+    const lines = frames.flatMap((rows) => linesOf(rows, about, MOST_LINES)).slice(0, MOST_LINES);
+    shown = lines.map((line) => {
       const change = changed.get(line.truth);
       return change ? withChange(line, `${change} by ${about.submissions[frames[1].submission]}`) : line;
     });
-    shown = lines.slice(0, MOST_LINES);
+    const nLines = frames.map(countOfLines).reduce((a, b) => a + b, 0);
     const many = frames.length > 1;
     const leftOut = new Set([...(haveKinds(frames) ? [] : [KIND]), ...(haveScores(frames) ? [] : [SCORE])]);
     const made = (/** @type {Line} */ line) => bodyLine(line, many ? about.submissions[line.submission] : null, leftOut, passes);
@@ -85,7 +86,7 @@ export function makeObjectsTable(about, select) {
       body.append(...shown.slice(LINES_AT_ONCE).map(made));
       press();
     }, PAUSE);
-    more.textContent = lines.length > MOST_LINES ? `and ${(lines.length - MOST_LINES).toLocaleString("en")} more` : "";
+    more.textContent = nLines > MOST_LINES ? `and ${(nLines - MOST_LINES).toLocaleString("en")} more` : "";
   }
 
   // Marks the selected line.

@@ -34,7 +34,7 @@ import { addLine } from "./strokes.js";
  * @typedef {{isPlaying: () => boolean, play: () => Promise<void>, pause: () => void}} Clock
  */
 
-const SPEEDS = [1, 2, 5, 10, 25, 50];
+const SPEEDS = [1, 2, 5, 10, 25, 60];
 const USUAL_SPEED = 10;
 const THUMB = 16; // CSS px across, as the style sheet has it: the slider's ends are half of it within its element
 const TRIANGLE = 4; // CSS px, also of half a diamond
@@ -58,11 +58,13 @@ export function makeClock(step, speed, told) {
   async function goOn() {
     const mine = run;
     try {
+      let due = Date.now();
       while (mine === run) {
-        const begun = Date.now();
         const goes = await step();
         if (mine === run && !goes) pause();
-        if (mine === run) await new Promise((done) => { setTimeout(done, 1000 / speed() - (Date.now() - begun)); });
+        // Times count from when a frame was due, so that late timers do not slow the film; what cannot keep up is not hurried.
+        due = Math.max(due + 1000 / speed(), Date.now());
+        if (mine === run) await new Promise((done) => { setTimeout(done, due - Date.now()); });
       }
     } finally {
       if (mine === run) pause(); // a step failed, as play() then does

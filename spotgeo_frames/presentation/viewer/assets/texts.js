@@ -112,16 +112,25 @@ export function headingsOf(about) {
 }
 
 /**
- * The lines of the table: truths in file order, each with its prediction, then predictions that have no truth.
+ * The first lines of the table: truths in file order, each with its prediction, then predictions that have no truth.
  * @param {FrameRows} rows
  * @param {SourceFacts} about
+ * @param {number} [most] how many
  * @returns {Line[]}
  */
-export function linesOf(rows, about) {
+export function linesOf(rows, about, most = Infinity) {
   const lines = [];
-  for (let i = 0; i < rows.truth.n; i++) lines.push(lineOf(rows, about, i, rows.pair[i]));
-  for (let i = 0; i < rows.predicted.n; i++) if (rows.partner[i] < 0) lines.push(lineOf(rows, about, -1, i));
+  for (let i = 0; i < rows.truth.n && lines.length < most; i++) lines.push(lineOf(rows, about, i, rows.pair[i]));
+  for (let i = 0; i < rows.predicted.n && lines.length < most; i++) if (rows.partner[i] < 0) lines.push(lineOf(rows, about, -1, i));
   return lines;
+}
+
+/**
+ * How many lines the table has.
+ * @param {FrameRows} rows
+ */
+export function countOfLines({ truth, partner }) {
+  return truth.n + partner.filter((truth) => truth < 0).length;
 }
 
 /**
