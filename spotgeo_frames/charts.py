@@ -44,6 +44,11 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    """Charts alone, so that completion shows nothing else."""
+    return __all__
+
+
 def recall_map(matches: Table, bins: int = 12, axes: tuple[str, str] | None = None) -> ChartType:
     """Charts recall over the image plane (px).
 

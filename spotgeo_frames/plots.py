@@ -10,15 +10,18 @@ They need the extra `plots`; without it, a plot raises an ImportError that says 
 
 from __future__ import annotations  # matplotlib is an extra, so its types cannot be looked up when plots are imported
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from .geometries import offsets
 from .matching import noted_rule
 from .presentation.drawing import (
     BLUE,
     GREY,
+    LINES,
     RED,
     axes_or_new,
     axis_label,
@@ -73,6 +76,11 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    """Plots alone, so that completion shows nothing else."""
+    return __all__
+
+
 def recall_map(matches: Table, ax: Axes | None = None, bins: int = 12, axes: tuple[str, str] | None = None) -> Axes:
     """Draws a map of recall over the image plane (px).
 
@@ -103,6 +111,7 @@ def recall_map(matches: Table, ax: Axes | None = None, bins: int = 12, axes: tup
     'Recall over the image, 627 truths'
     """
     table = drawn_tables.places_to_draw(matches, "plots", 3, axes)
+    drawn_tables.check_one_submission(table, "recall_map", "give one, or use charts.recall_map")
     grid = drawn_tables.recall_grid(table, drawn_tables.count_to_draw(bins, "bins", "plots"))
     ax = axes_or_new(ax)
     if grid is None:
@@ -114,13 +123,14 @@ def recall_map(matches: Table, ax: Axes | None = None, bins: int = 12, axes: tup
     return image_plane(ax, plane)
 
 
-def distances(matches: Table, ax: Axes | None = None, bins: int = 40) -> Axes:
+def distances(matches: Table | Mapping[str, Table], ax: Axes | None = None, bins: int = 40) -> Axes:
     """Draws a histogram of the distances (px), or of the similarities, of the true positives.
 
     Parameters
     ----------
     matches
-        A match table. Where its notes have them, epsilon and tau are marked.
+        A match table, or a dict from the names of submissions to match tables, which have an outline each. Where its
+        notes have them, epsilon and tau are marked.
     ax
         The Axes to draw into; a new figure without it.
     bins
@@ -148,7 +158,11 @@ def distances(matches: Table, ax: Axes | None = None, bins: int = 40) -> Axes:
     ax = axes_or_new(ax)
     if not len(values):
         return nothing_to_draw(ax, "no true positives")
-    ax.hist(values, bins=bins, color=BLUE, edgecolor="white", linewidth=0.3)
+    if "submission" in table:
+        _outlines(ax, table, measure, bins)
+    else:
+        ax.hist(values, bins=bins, color=BLUE, edgecolor="white", linewidth=0.3)
+        ax.axvline(values.mean(), linestyle=":", color="black", label=f"mean, {values.mean():.3g}")
     measure_label = measure
     if measure == "distance":
         rule = noted_rule.distance_rule(table, needs=())
@@ -157,11 +171,21 @@ def distances(matches: Table, ax: Axes | None = None, bins: int = 40) -> Axes:
                 text = plain(f"{name}, {wording.in_unit(mark, rule.unit)}")
                 ax.axvline(mark, linestyle=style, color=color, label=text)
         measure_label = plain(wording.measure_title(rule))
-    ax.axvline(values.mean(), linestyle=":", color="black", label=f"mean, {values.mean():.3g}")
     ax.set(xlabel=measure_label, ylabel="true positives")
     ax.set(title=f"{measure.capitalize()} of {len(values):,} true positives")
     legend_beside(ax)
     return ax
+
+
+def _outlines(ax: Axes, table: pd.DataFrame, measure: str, bins: int) -> None:
+    """Draws the outline of the histogram of each submission, all in the same bins."""
+    of, values = drawn_tables.names_of_rows(table, "plots").to_numpy(), table[measure].to_numpy(np.float64)
+    edges = np.histogram_bin_edges(values[~np.isnan(values)], bins).tolist()
+    for position, name in enumerate(dict.fromkeys(of)):
+        style, _, color = LINES[position % len(LINES)]
+        own = values[(of == name) & ~np.isnan(values)]
+        named = f"{plain(name)}, mean {own.mean():.3g}" if len(own) else plain(name)
+        ax.hist(own, bins=edges, histtype="step", color=color, linestyle=style, linewidth=1.8, label=named)
 
 
 def residuals(
@@ -196,6 +220,7 @@ def residuals(
     'predicted - true x, px'
     """
     table = drawn_tables.places_to_draw(matches, "plots", 3, axes)
+    drawn_tables.check_one_submission(table, "residuals", "give one, or use charts.residuals")
     rule = noted_rule.distance_rule(table, ["tau"], tau)
     drawn_tables.check_offsets(table, "plots")
     dx, dy = offsets(table)

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 import spotgeo_frames as sf
 from helpers.kinds import of_kind
 from helpers.problems import refused
+from helpers.scenes import squares
 
 mpl.use("Agg")
 
@@ -388,3 +389,55 @@ def test_the_legend_has_an_average_only_where_it_is_that_of_the_points() -> None
         legends[protocol] = texts(plots.precision_recall(curve))
     assert "AP 0.55" in legends["voc2007"]
     assert "AP 0" not in legends["voc2010"]
+
+
+def test_several_submissions_are_told_apart(precision: sf.AveragePrecision) -> None:
+    """A dict of tables and tables put together are the same; one alone in a dict has its name."""
+    truth, sides = squares((0, "cat"), (50, "cat")), {"a": squares((0, "cat", 0.9)), "b": squares((300, "cat", 0.8))}
+    matches = {name: sf.match(truth, side) for name, side in sides.items()}
+    swept = {name: sf.sweep(truth, side, [0.5, 0.85], similarity="iou").curve for name, side in sides.items()}
+    tables = {
+        plots.distances: matches,
+        plots.error_costs: {name: sf.error_costs(sf.diagnose(of)) for name, of in matches.items()},
+        plots.precision_recall: {name: sf.average_precision(truth, side).curve for name, side in sides.items()},
+        plots.hota_curve: {name: sf.track(truth, side).curve for name, side in sides.items()},
+    }
+    for plot, of_each in tables.items():
+        of_dict = plot(of_each)
+        named = [text.get_text().partition(",")[0] for text in of_dict.get_legend().get_texts()]
+        assert named[:2] == ["a", "b"], plot
+        assert texts(plot(pd.concat(of_each, names=["submission"]))) == texts(of_dict)
+        assert plot({"a": of_each["a"]}).get_legend().get_texts()[0].get_text().startswith("a")
+        with pytest.raises(sf.InputError, match="there are no submissions; give"):
+            plot({})
+    figure = plots.sweep_curves(swept)
+    lines = [line.get_label() for line in figure.axes[1].lines if not line.get_label().startswith("_")]
+    assert lines == ["a, threshold 0.5", "b, threshold 0.5"]
+
+
+def test_submissions_have_bars_of_their_own() -> None:
+    truth = squares((0, "cat"), (50, "cat"), (100, "cat"))
+    sides = {"a": squares((0, "cat", 0.9)), "b": squares((0, "cat", 0.9), (50, "cat", 0.9))}
+    costs = {name: sf.error_costs(sf.diagnose(sf.match(truth, side))) for name, side in sides.items()}
+    ax = plots.error_costs(costs)
+    kinds = [label.get_text() for label in ax.get_yticklabels()]
+    for bars, of in zip(ax.containers, costs.values(), strict=True):
+        lost = of.loc[of["kind"] == "lost", "f1_gain"].item()
+        assert bars[kinds.index("lost")].get_width() == pytest.approx(lost)
+
+
+def test_what_draws_one_submission_refuses_several() -> None:
+    truth = squares((0, "cat"), (50, "cat")).drop(columns=["w", "h"])
+    matches = {name: sf.match(truth, truth.assign(score=0.5), assignment="least", tau=5) for name in "ab"}
+    several = pd.concat(matches, names=["submission"])
+    for plot in (plots.recall_map, plots.residuals, plots.gospa):
+        with refused(f"plots: {plot.__name__} draws one"):
+            plot(several)
+    for plot in (plots.gallery, plots.patches):
+        with refused("plots: a picture of frames draws one"):
+            plot(several)
+
+
+def test_completion_shows_plots_and_charts_alone() -> None:
+    assert dir(plots) == sorted(plots.__all__)
+    assert dir(sf.charts) == sorted(sf.charts.__all__)

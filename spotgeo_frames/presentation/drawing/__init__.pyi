@@ -13,6 +13,7 @@ from .pictures import NoPicture as NoPicture
 from .pictures import Size as Size
 from .plot_parts import BLUE as BLUE
 from .plot_parts import GREY as GREY
+from .plot_parts import LINES as LINES
 from .plot_parts import RED as RED
 from .plot_parts import axes_or_new as axes_or_new
 from .plot_parts import axis_label as axis_label

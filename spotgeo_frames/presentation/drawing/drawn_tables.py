@@ -54,8 +54,14 @@ class Curve(NamedTuple):
     unit: str
 
 
-def matches_to_draw(matches: Table, who: Who, stacklevel: int) -> pd.DataFrame:
-    """The match table to draw, checked; warns if it has rows twice in one submission."""
+def matches_to_draw(matches: Table | Mapping[str, Table], who: Who, stacklevel: int) -> pd.DataFrame:
+    """The match table to draw, checked; those of several submissions by their names become one.
+
+    Warns if it has rows twice in one submission.
+    """
+    if isinstance(matches, Mapping):
+        _check_any(matches, "matches", "match tables", who)
+        return together({str(name): matches_to_draw(of, who, stacklevel + 2) for name, of in matches.items()})
     table = checks.check_matches(matches)
     row_counts.warn_of_doubled(table, who, stacklevel + 1)
     return table
@@ -74,7 +80,7 @@ def given_matches(x: Any, name: str) -> tuple[pd.DataFrame, TableKind]:
     return pandas_tables.own_copy(table) if table is given else table, table_kinds.kind_of(given)
 
 
-def places_to_draw(matches: Table, who: Who, stacklevel: int, axes: Any = None) -> pd.DataFrame:
+def places_to_draw(matches: Table | Mapping[str, Table], who: Who, stacklevel: int, axes: Any = None) -> pd.DataFrame:
     """The same with the places of its rows, of points in space along two `axes`."""
     return with_places(matches_to_draw(matches, who, stacklevel + 1), axes, who)
 
@@ -82,17 +88,33 @@ def places_to_draw(matches: Table, who: Who, stacklevel: int, axes: Any = None) 
 def table_to_draw(
     given: Any, name: str, columns: Sequence[str], needed: str, field: str = "", who: Who = "plots"
 ) -> pd.DataFrame:
-    """The table to draw, checked for these columns; messages say which one is `needed`.
+    """The table to draw, checked for these columns; those of several submissions by their names become one.
 
-    `field` is the field of results that has it, if any. Raises InputError if another object is given, such as the whole
-    result, or if columns are missing.
+    Messages say which one is `needed`. `field` is the field of results that has it, if any. Raises InputError if
+    another object is given, such as the whole result, or if columns are missing.
     """
+    if isinstance(given, Mapping):
+        _check_any(given, name, needed, who)
+        return together({str(of): table_to_draw(given[of], str(of), columns, needed, field, who) for of in given})
     if hasattr(type(given), "_asdict"):
         is_there = hasattr(given, field) and {*columns} <= {*arrow.as_pandas(getattr(given, field), name).columns}
         raise InputError(f"{who}: {name} is {described(given)}; give {f'its field {field}' if is_there else needed}")
     table = arrow.as_pandas(given, name)
     check_columns(table, columns, needed, who)
     return table
+
+
+def _check_any(given: Mapping[Any, Any], name: str, needed: str, who: Who) -> None:
+    """Raises InputError if a dict has no table."""
+    if not given:
+        raise InputError(f"{who}: {name}: there are no submissions; give {needed} of one or more")
+
+
+def check_one_submission(table: pd.DataFrame, name: str, how: str) -> None:
+    """Raises InputError if a table that a plot draws of one submission is of several; `how` says what to do."""
+    n_submissions = len(table["submission"].unique()) if "submission" in table else 1
+    if n_submissions > 1:
+        raise InputError(f"plots: {name} draws one submission, and there are {n_submissions}; {how}")
 
 
 def check_columns(table: pd.DataFrame, names: Sequence[str], needed: str, who: Who = "plots") -> None:
@@ -135,13 +157,7 @@ def intervals_to_draw(intervals: Table | Mapping[str, Table], metric: str | None
     Those of its first metric without one.
     """
     columns, needed = ["metric", "estimate", "low", "high"], "the table that intervals() returned"
-    if isinstance(intervals, Mapping) and not isinstance(intervals, pd.DataFrame):
-        if not intervals:
-            raise InputError(f"{who}: intervals: there are no submissions; give {needed} of one or more")
-        named = {str(name): table_to_draw(of, str(name), columns, needed, who=who) for name, of in intervals.items()}
-        table = together(named)
-    else:
-        table = table_to_draw(intervals, "intervals", columns, needed, who=who)
+    table = table_to_draw(intervals, "intervals", columns, needed, who=who)
     metric = _metric_to_draw(table, metric)
     rows = table[table["metric"] == metric]
     by = list(table.columns[: list(table.columns).index("metric")])
@@ -159,7 +175,7 @@ def slice_names(rows: pd.DataFrame, by: Sequence[str]) -> list[str]:
     return [", ".join(map(label, of_row)) for of_row in values]
 
 
-def costs_to_draw(costs: Table, who: Who) -> tuple[pd.DataFrame, str]:
+def costs_to_draw(costs: Table | Mapping[str, Table], who: Who) -> tuple[pd.DataFrame, str]:
     """The kinds of error of the table that `error_costs` returned, and the metric whose gain is drawn."""
     needed = "the table that error_costs() returned"
     table = table_to_draw(costs, "costs", [], needed, who=who)
@@ -168,7 +184,7 @@ def costs_to_draw(costs: Table, who: Who) -> tuple[pd.DataFrame, str]:
     return table[~table["kind"].isin(TOGETHER)], metric
 
 
-def sweep_to_draw(curve: Table, who: Who) -> Curve:
+def sweep_to_draw(curve: Table | Mapping[str, Table], who: Who) -> Curve:
     """The table `curve` that `sweep` returned."""
     needed = "the curve that sweep() returned"
     table = table_to_draw(curve, "curve", ["score_threshold", "precision", "recall", "f1"], needed, "curve", who)
@@ -212,7 +228,7 @@ def _metric_to_draw(table: pd.DataFrame, metric: str | None) -> str:
     return str(table["metric"].iloc[0]) if len(table) else "any metric"
 
 
-def hota_to_draw(curve: Table, who: Who) -> pd.DataFrame:
+def hota_to_draw(curve: Table | Mapping[str, Table], who: Who) -> pd.DataFrame:
     """The combined rows of the table `curve` that `track` or `pose` returned: of all sequences, joints and classes.
 
     Slices by condition are called submissions, since they have a line each, too.
@@ -230,7 +246,7 @@ def hota_to_draw(curve: Table, who: Who) -> pd.DataFrame:
     return rows.drop_duplicates(key, keep="last")  # combined rows of classes come before that of all
 
 
-def precision_to_draw(curve: Table, who: Who) -> pd.DataFrame:
+def precision_to_draw(curve: Table | Mapping[str, Table], who: Who) -> pd.DataFrame:
     """The rows of the table `curve` of average precision that are of objects of all areas and of a truth."""
     columns = ["category", "area", "threshold", "recall", "precision"]
     needed = "the curve of what average_precision() returned"

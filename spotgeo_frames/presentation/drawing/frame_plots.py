@@ -15,7 +15,7 @@ from ...geometries import geometry_of, with_places
 from ...support import InputError, arrays
 from ...tables import Table, arrow, check_coordinates, checks, schema
 from ..viewer import places
-from .drawn_tables import count_to_draw
+from .drawn_tables import check_one_submission, count_to_draw
 from .frame_marks import draw_frame, frame_legend, tally
 from .pictures import Behind, extent_of, noted_size, picture_behind, pictures_behind
 from .plot_parts import axes_or_new, figure_or_new, legend_below, legend_beside, nothing_to_draw, plain, shortened
@@ -306,8 +306,12 @@ def check_image(plane: Plane) -> None:
 
 
 def checked(matches: Table, axes: Any = None) -> pd.DataFrame:
-    """A match table with coordinates, of points in space along two `axes`; raises InputError if it is none."""
+    """A match table of one submission with coordinates, of points in space along two `axes`.
+
+    Raises InputError if it is none.
+    """
     table = checks.check_matches(matches)
+    check_one_submission(table, "a picture of frames", "give the match table of one")
     checks.check_one_slice(table, "plots: matches")
     check_coordinates(table)
     for prefix in schema.SIDE_PREFIXES:

@@ -52,6 +52,7 @@ def gospa(matches: Table, ax: Axes | None = None) -> Axes:
     'GOSPA by frame, the mean of 60 sequences'
     """
     table = drawn_tables.matches_to_draw(matches, "plots", 3)
+    drawn_tables.check_one_submission(table, "gospa", "give the match table of one")
     frames = _by_frame(table)
     ax = parts.axes_or_new(ax)
     if not len(frames):

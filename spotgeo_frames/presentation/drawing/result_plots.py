@@ -29,6 +29,9 @@ POINTS = 200
 # The most categories whose lines have colours and names; those with the lowest average precision are the ones to see.
 MOST_NAMED = 8
 
+# What tells the bars of submissions apart besides their colours.
+HATCHES = ["", "//", "..", "xx"]
+
 
 def metric_by_slice(intervals: Table | Mapping[str, Table], ax: Axes | None = None, metric: str | None = None) -> Axes:
     """Draws a metric of each slice as a point, with its confidence interval as a bar.
@@ -80,19 +83,20 @@ def metric_by_slice(intervals: Table | Mapping[str, Table], ax: Axes | None = No
     return ax
 
 
-def error_costs(costs: Table, ax: Axes | None = None) -> Axes:
+def error_costs(costs: Table | Mapping[str, Table], ax: Axes | None = None) -> Axes:
     """Draws how much F1, HOTA of tracks and poses, or AP would gain if each kind of error alone were corrected.
 
     Parameters
     ----------
     costs
-        The table that `error_costs` returned.
+        The table that `error_costs` returned, or a dict from the names of submissions to such tables.
     ax
         The Axes to draw into; a new figure without it.
 
     Returns
     -------
-    The Axes, with one bar for each kind; its label has the counts of misses, of false alarms and of breaks.
+    The Axes, with one bar for each kind; its label has the counts of misses, of false alarms and of breaks. Several
+    submissions have a bar each, without counts.
 
     Raises
     ------
@@ -107,8 +111,11 @@ def error_costs(costs: Table, ax: Axes | None = None) -> Axes:
     """
     table, metric = drawn_tables.costs_to_draw(costs, "plots")
     gain = f"{metric}_gain"
-    rows = table.sort_values(gain, kind="stable")
     ax = parts.axes_or_new(ax)
+    ax.set(xlabel=f"{parts.axis_label(gain)} if this kind alone were corrected", title="Cost of each kind of error")
+    if "submission" in table:
+        return _costs_of_submissions(ax, table, gain)
+    rows = table.sort_values(gain, kind="stable")
     bars = ax.barh(rows["kind"].map(words), rows[gain], color=parts.BLUE)
     nouns = {"n_misses": "missed", "n_false_alarms": "false", "n_breaks": "breaks"}
     counted = {noun: rows[column].tolist() for column, noun in nouns.items() if column in rows}
@@ -118,19 +125,34 @@ def error_costs(costs: Table, ax: Axes | None = None) -> Axes:
     ]
     ax.bar_label(bars, counts, padding=4, fontsize="small")
     ax.margins(x=0.6 if "n_breaks" in rows else 0.45)  # room for the counts
-    ax.set(xlabel=f"{parts.axis_label(gain)} if this kind alone were corrected", title="Cost of each kind of error")
     return ax
 
 
-def sweep_curves(curve: Table, figure: Figure | None = None) -> Figure:
+def _costs_of_submissions(ax: Axes, table: pd.DataFrame, gain: str) -> Axes:
+    """Draws a bar for each kind and submission, the kind that costs most of all at the top."""
+    of = drawn_tables.names_of_rows(table, "plots")
+    kinds = table.groupby("kind", observed=True)[gain].max().sort_values(kind="stable").index
+    submissions = list(dict.fromkeys(of))
+    height = 0.8 / len(submissions)
+    for position, name in enumerate(submissions):
+        own = table[of == name].set_index("kind")[gain].reindex(kinds)
+        place = np.arange(len(kinds)) + 0.4 - (position + 0.5) * height
+        _, _, color = parts.LINES[position % len(parts.LINES)]
+        ax.barh(place, own, height, color=color, hatch=HATCHES[position % len(HATCHES)], label=parts.plain(name))
+    ax.set_yticks(np.arange(len(kinds)), [words(kind) for kind in kinds])
+    parts.legend_beside(ax)
+    return ax
+
+
+def sweep_curves(curve: Table | Mapping[str, Table], figure: Figure | None = None) -> Figure:
     """Draws F1 over the score threshold, and precision over recall, with one line for each tau or similarity threshold.
 
-    Of tracks, HOTA over the score threshold is drawn in one line.
+    Of tracks, HOTA over the score threshold is drawn in one line. Several submissions have lines each.
 
     Parameters
     ----------
     curve
-        The table `curve` that `sweep` returned.
+        The table `curve` that `sweep` returned, or a dict from the names of submissions to such tables.
     figure
         The Figure to draw the two panels into; a new one without it.
 
@@ -153,10 +175,9 @@ def sweep_curves(curve: Table, figure: Figure | None = None) -> Figure:
     table, metric, limit, unit = drawn_tables.sweep_to_draw(curve, "plots")
     figure = parts.figure_or_new(figure, (9, 4.2))
     left, right = figure.subplots(1, 2)
-    for position, (value, rows) in enumerate(table.groupby(limit) if limit else [("", table)]):
+    for position, (name, rows) in enumerate(_swept_lines(table, limit, unit).items()):
         style, marker, color = parts.LINES[position % len(parts.LINES)]
         best = drawn_tables.best_of(rows, metric)
-        name = f"{limit} {label(value)}{unit}" if limit else "tracks"
         named = f"{name}, best {parts.axis_label(metric)} {best[metric].iloc[0]:.3f}" if len(best) else name
         left.plot(rows["score_threshold"], rows[metric], style, color=color, label=named)
         right.plot(rows["recall"], rows["precision"], style, color=color, label=name)
@@ -168,6 +189,21 @@ def sweep_curves(curve: Table, figure: Figure | None = None) -> Figure:
     right.set(xlabel=recall, ylabel=precision, xlim=(0, 1), ylim=(0, 1.02), title="Precision and recall")
     parts.legend_below(figure, left.get_legend_handles_labels()[0])
     return figure
+
+
+def _swept_lines(table: pd.DataFrame, limit: str | None, unit: str) -> dict[str, pd.DataFrame]:
+    """The rows of each line of a sweep by its name: of submissions, and of what matches had to be near to."""
+    parts_of = {"": table}
+    if "submission" in table:
+        of = drawn_tables.names_of_rows(table, "plots")
+        parts_of = {parts.plain(name): table[of == name] for name in dict.fromkeys(of)}
+    if not limit:
+        return {name or "tracks": rows for name, rows in parts_of.items()}
+    return {
+        f"{name}, {limit} {label(value)}{unit}".removeprefix(", "): rows
+        for name, of_name in parts_of.items()
+        for value, rows in of_name.groupby(limit)
+    }
 
 
 def forest(pairs: Table, ax: Axes | None = None, metric: str | None = None) -> Axes:
@@ -218,20 +254,21 @@ def forest(pairs: Table, ax: Axes | None = None, metric: str | None = None) -> A
     return ax
 
 
-def hota_curve(curve: Table, ax: Axes | None = None) -> Axes:
+def hota_curve(curve: Table | Mapping[str, Table], ax: Axes | None = None) -> Axes:
     """Draws HOTA, DetA, AssA and LocA over alpha, for all sequences combined, and all classes if there are any.
 
     Parameters
     ----------
     curve
-        The table `curve` that `track` or `pose` returned; of `track(by="category")` also its rows of one class.
+        The table `curve` that `track` or `pose` returned; of `track(by="category")` also its rows of one class. Or a
+        dict from the names of submissions to such tables.
     ax
         The Axes to draw into; a new figure without it.
 
     Returns
     -------
     The Axes, with one line for each metric; its label has the mean over alpha. Where the table has slices by condition,
-    or a column `submission`, there is one line of HOTA for each.
+    or is of several submissions, there is one line of HOTA for each.
 
     Raises
     ------
@@ -374,18 +411,21 @@ def _draw(ax: Axes, bins: pd.DataFrame, limits: pd.DataFrame, name: str, line: t
     ax.plot(told["estimate"], told["recall"], marker, color=color, markeredgecolor="white", markersize=9)
 
 
-def precision_recall(curve: Table, ax: Axes | None = None, threshold: float | None = None) -> Axes:
+def precision_recall(
+    curve: Table | Mapping[str, Table], ax: Axes | None = None, threshold: float | None = None
+) -> Axes:
     """Draws precision over recall as the mean over categories, or at one threshold for each category.
 
     Parameters
     ----------
     curve
-        The table `curve` of what `average_precision` returned.
+        The table `curve` of what `average_precision` returned, or a dict from the names of submissions to such tables.
     ax
         The Axes to draw into; a new figure without it.
     threshold
-        One of the table's thresholds, to draw a line for each category. Without it, the lines are means over
-        categories: at the thresholds 0.50 and 0.75, as far as the table has them, and the mean of all its thresholds.
+        One of the table's thresholds, to draw a line for each category; of several submissions, their means. Without
+        it, the lines are means over categories: at the thresholds 0.50 and 0.75, as far as the table has them, and the
+        mean of all its thresholds; of several submissions, the last of these.
 
     Returns
     -------
@@ -411,9 +451,12 @@ def precision_recall(curve: Table, ax: Axes | None = None, threshold: float | No
     ax = parts.axes_or_new(ax)
     if not len(rows):
         return parts.nothing_to_draw(ax, "no truths")
-    lines = (
-        drawn_tables.mean_lines(rows) if threshold is None else drawn_tables.category_lines(rows, threshold, "plots")
-    )
+    if "submission" in rows:
+        lines = _mean_of_each(rows, threshold)
+    elif threshold is None:
+        lines = drawn_tables.mean_lines(rows)
+    else:
+        lines = drawn_tables.category_lines(rows, threshold, "plots")
     for position, (name, line) in enumerate(lines.items()):
         is_named = position < MOST_NAMED
         style, marker, color = parts.LINES[position % len(parts.LINES)] if is_named else ("-", "", "0.8")
@@ -424,11 +467,24 @@ def precision_recall(curve: Table, ax: Axes | None = None, threshold: float | No
         text = f"{parts.plain(name)}{area}" if is_named else None
         [drawn] = ax.plot(line.index, line, style, marker=marker, markevery=10, markersize=4, color=color, label=text)
         drawn.set_zorder(2 if is_named else 1)
-    of = "mean over categories" if threshold is None else "by category"
+    of = "mean over categories" if threshold is None or "submission" in rows else "by category"
     at = "" if threshold is None else f" at {threshold:.2f}"
     ax.set(xlabel="recall", ylabel="precision", xlim=(0, 1), ylim=(0, 1.02), title=f"Precision and recall{at}, {of}")
     parts.legend_beside(ax)
     return ax
+
+
+def _mean_of_each(rows: pd.DataFrame, threshold: float | None) -> dict[str, pd.Series]:
+    """Precision by recall of each submission: the mean over its categories and thresholds, or at one threshold."""
+    of = drawn_tables.names_of_rows(rows, "plots")
+    lines = {}
+    for name in dict.fromkeys(of):
+        own = rows[of == name]
+        if threshold is None:
+            lines[name] = [*drawn_tables.mean_lines(own).values()][-1]
+        else:
+            lines[name] = pd.concat(drawn_tables.category_lines(own, threshold, "plots")).groupby("recall").mean()
+    return lines
 
 
 def calibration(found: Calibration, ax: Axes | None = None) -> Axes:
