@@ -9,7 +9,8 @@ What they return is a chart of Altair: `chart.properties(width=600)` changes it,
 others pale; where an axis can be moved, drag it, and turn the wheel with Ctrl to zoom. Colours stand out from white and
 from black, so `alt.theme.enable("dark")` is all that a dark notebook needs. JupyterLab, Jupyter Notebook and VS Code
 draw charts with scripts of their own, without a network; what cannot draw them, such as a page of nbconvert or GitHub,
-shows the picture that an executed notebook keeps. A renderer of Altair that you have chosen stays chosen.
+shows the picture that an executed notebook keeps. So do charts that you join, if a chart of this module comes first:
+`charts.recall_map(matches) | other`. A renderer of Altair that you have chosen, or given options, stays.
 
 A chart holds at most 5,000 rows: match tables are counted in bins, and of long curves evenly spaced points are drawn.
 Each function raises InputError where a table has more to draw, where a whole result is given instead of its table, and

@@ -117,7 +117,8 @@ def check_folder(folder: Path, written: Path) -> None:
 def written_text(file: Path) -> str:
     """What is said of a file that was written: its name and its size."""
     with suppress(OSError):  # it is written, whether it can be looked at or not
-        return f"{file}: {file.stat().st_size / 1e6:.1f} MB"
+        size = file.stat().st_size
+        return f"{file}: {size / 1e6:.1f} MB" if size >= 100_000 else f"{file}: {size / 1e3:.1f} kB"
     return f"{file}"
 
 

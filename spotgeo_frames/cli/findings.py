@@ -140,10 +140,10 @@ def ap(
     with wrong_usage():
         result = average_precision(known, found, "oks" if keypoints else None, **rules)
     by_slice = {"*".join(of): _of_slices(result, of) for of in slices}
-    videos.draw(result)
     as_json = formatted(_numbers(result, by_slice))
     kept = replace(result, thresholds=_kept_thresholds(result))
     keep(out, "ap", kept, as_json, {"truth": known.objects, "results": found.objects})
+    videos.draw(result)
     return Answer(lambda: _ap_text(result, slices, by_slice), lambda: as_json)
 
 

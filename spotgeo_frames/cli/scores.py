@@ -91,8 +91,6 @@ def _score_files(
     sums = match_sums.summary_sums(matches)
     by_slice = {tuple(columns): summary_of(match_sums.summary_sums(matches, columns)) for columns in slices}
     summary = metric_columns(sums)
-    if videos.asked:
-        videos.draw(match_dataframe(matches))
     if folder is not None:
         from ..scoring import slice_files
 
@@ -100,4 +98,6 @@ def _score_files(
         read = {"truth": sides[0].objects, "frames": sides[0].frames, "submission": sides[1].objects}
         answer = summary_json(summary, by_slice)
         keep(folder, "score", match_dataframe(matches), answer, read, beside, exclude=exclude)
+    if videos.asked:
+        videos.draw(match_dataframe(matches))
     return summary, by_slice, held_in(matches)

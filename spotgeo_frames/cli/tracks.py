@@ -250,12 +250,12 @@ def _saved(
     words: dict[str, Any] = {"tau": tau, "frames": how.frames, "metrics": how.on_request}
     words |= {"by": "category"} if how.by_class else {}
     result = track_sides(known, found, similarity, identity, **words)
-    videos.draw(result)
     read = {"truth": known.objects, "tracker": found.objects}
     if how.by_class:
         of_classes = _of_classes(result)
         if out is not None:
             keep(out, "track", result, _answer(of_classes), read, benchmark=benchmark or "")
+        videos.draw(result)
         return of_classes
     sequences = [str(name) for name in result.summary["sequence"].tolist()[:-1]]
     given = side_columns(known), side_columns(found)
@@ -265,6 +265,7 @@ def _saved(
     beside = slice_files({columns: dataframe_of(table) for columns, table in sliced[0].items()})
     if out is not None:
         keep(out, "track", result, _answer(answer), read, beside, benchmark=benchmark or "")
+    videos.draw(result)
     return answer
 
 
@@ -322,7 +323,6 @@ def _poses(truth: Path, predictions: Submission, out: Path | None, slices: Seque
     sides = read_posetrack(truth, predictions.path)
     videos = videos.in_truth(sides[0])
     result = tracking.pose(*sides)
-    videos.draw(result)
     combined = result.summary[result.summary["sequence"].isna()]
     sliced = {(*columns,): tracking.pose(*sides, by=columns) for columns in slices}
     by_slice = {"*".join(columns): _poses_by_slice(of, [*columns]) for columns, of in sliced.items()}
@@ -339,6 +339,7 @@ def _poses(truth: Path, predictions: Submission, out: Path | None, slices: Seque
     read = {"truth": sides[0].objects, "predictions": sides[1].objects}
     tables = {columns: of.summary[of.summary["sequence"].isna()] for columns, of in sliced.items()}
     keep(out, "pose", result, formed, read, slice_files(tables))
+    videos.draw(result)
     head = heading(predictions, truth, "all sequences")
 
     def text() -> str:

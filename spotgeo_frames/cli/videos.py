@@ -70,7 +70,7 @@ def with_videos(given: Mapping[str, Any]) -> dict[str, Any]:
     if videos.asked:
         _check(videos, given)
     elif videos.images is not None:
-        raise WrongUsage("--images: are the pictures behind the frames of a --video; give --video SEQUENCE FILE, too")
+        raise WrongUsage("--images: pictures lie behind the frames of a --video; give --video SEQUENCE FILE, too")
     return {name: value for name, value in given.items() if name not in ("video", "images")} | {"videos": videos}
 
 
@@ -96,7 +96,7 @@ def _sequence(text: str, truth: Annotations | SideColumns) -> Any:
     """The sequence of the truth that a text names: an integer where its sequences are; raises WrongUsage if none is."""
     columns = [table["sequence"] for table in _tables(truth)]
     is_text = any(map(selections.holds_text, columns[:1]))
-    sequence = text if is_text else int(text) if re.fullmatch(r"-?\d{1,18}", text) else None
+    sequence = text if is_text else int(text) if re.fullmatch(r"-?\d{1,19}", text) and abs(int(text)) < 2**63 else None
     if sequence is None or not any(among(column, [sequence]).any() for column in columns):
         names = list(dict.fromkeys(str(name) for column in columns for name in column.tolist()))
         more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""

@@ -151,7 +151,12 @@ def test_bad_input() -> None:
             sf.confusion(result, score_threshold=score_threshold)
     with refused("tau does not go with what average_precision() returned", error=ValueError):
         sf.confusion(result, tau=3)
+    sliced = sf.track(TRUTH.assign(size=["s", "s", "l", "l"]), found, by="truth_size")
+    with refused("confusion: x: has several slices"):
+        sf.confusion(sliced)
     matches = sf.match(TRUTH, found)
+    with refused("confusion: x: there are 2"):
+        sf.confusion(pd.concat({"a": matches, "b": matches}, names=["submission"]))
     with refused("score_threshold goes with what average_precision() returned", error=ValueError):
         sf.confusion(matches, score_threshold=0.5)
     with refused(("confusion: x: column truth_category", "category"), ("confusion: x: column predicted_category",)):
@@ -223,3 +228,10 @@ def test_of_match_tables_as_many_as_possible_are_paired(seed: int) -> None:
     between = table.iloc[:-1, :-1].to_numpy()
     assert n_paired > 3
     assert between.sum() - np.trace(between) == n_paired
+
+
+def test_classes_that_are_numbers_stay_whole() -> None:
+    truth = squares((0, 1), (50, 2))
+    table = sf.confusion(sf.match(truth, squares((0, 1, 0.9))), wide=False)
+    assert table["truth_category"].dtype == "Int64"
+    assert sf.confusion(sf.match(truth, truth))["truth_category"].tolist() == ["1", "2", "background"]

@@ -54,7 +54,7 @@ def written(done: Done) -> list[str]:
     """The files that a command says it has written, of which it says nothing else."""
     assert done.status == 0, done.err
     lines = complaints(done.err)
-    assert all(re.fullmatch(r".+: \d+\.\d MB", line) for line in lines), done.err
+    assert all(re.fullmatch(r".+: \d+\.\d (MB|kB)", line) for line in lines), done.err
     return [line.rpartition(": ")[0] for line in lines]
 
 

@@ -321,6 +321,9 @@ def test_confusion(precision: sf.AveragePrecision) -> None:
     with refused(("plots: counts are of 2 submissions", "charts.confusion")):
         plots.confusion({"a": counts, "b": counts})
     assert texts(plots.confusion({"a": counts})) == texts(ax)
+    named = squares((0, "submission"), (50, "cat"))
+    drawn = plots.confusion(sf.confusion(sf.match(named, named.assign(score=0.5))))
+    assert [label.get_text() for label in drawn.get_yticklabels()] == ["submission", "cat", "background"]
 
 
 def test_hota_curve(tracks: Path, poses: Path) -> None:

@@ -7,6 +7,7 @@ from .confusion_table import COLUMNS as COLUMNS
 from .confusion_table import background_of as background_of
 from .confusion_table import column_of as column_of
 from .confusion_table import confusion as confusion
+from .confusion_table import rows_of_other_classes as rows_of_other_classes
 from .costs import error_costs as error_costs
 from .differences import changes as changes
 from .error_kinds import diagnose as diagnose

@@ -68,10 +68,10 @@ def confusion(
 
     Returns
     -------
-    DataFrame (of the kind that `x` has) with a row for each category of the truth, named by its first column
-    `truth_category`, and a column for each category of the predictions; both end with `background`. A row adds up to
-    the truths of its category, a column to the detections of its own; missed truths are in the last column, false
-    alarms in the last row. If a category is called background, that of nothing is `(background)`.
+    DataFrame (of the kind that `x` has) with a row for each category as that of truths, named by its first column
+    `truth_category`, and a column for each as that of predictions, all by their texts; both end with `background`. A
+    row adds up to the truths of its category, a column to the detections of its own; missed truths are in the last
+    column, false alarms in the last row. If a category is called background, that of nothing is `(background)`.
 
     With `wide=False` there are `truth_category`, `predicted_category` and `count`, 0 where there are none, and a null
     stands for background. Ignored truths such as crowds count nowhere, nor do detections that are matched with them,
@@ -79,7 +79,8 @@ def confusion(
 
     Raises
     ------
-    InputError: `x` is neither, a side has no categories, or the rule of a match table is not known.
+    InputError: `x` is neither, or of several submissions or slices; a side has no categories; or the rule of a match
+        table is not known.
     ValueError: `threshold`, `score_threshold` or another number is out of range, or an option does not go with `x`.
 
     Examples
@@ -134,6 +135,12 @@ def _of_matches(x: Any, options: Any) -> _Square:
     table = checks.check_matches(sequence_sums.match_table_of(x, "confusion: x"), by_groups=True)
     if schema.is_of_precision(table.columns):
         raise InputError("confusion: give what average_precision() returned, instead of its matches")
+    checks.check_one_slice(table, "confusion: x")
+    n_submissions = len(table["submission"].unique()) if "submission" in table else 1
+    if n_submissions > 1:
+        raise InputError(
+            f"confusion: x: there are {n_submissions} submissions, and it is about one; give one at a time"
+        )
     lacking = [column for column in COLUMNS if column not in table]
     if lacking:
         hint = "truth and predictions need a column category"
@@ -141,8 +148,10 @@ def _of_matches(x: Any, options: Any) -> _Square:
     row_counts.warn_of_doubled(table, "confusion")
     columns = [table[column] for column in COLUMNS]
     names = pd.Index(dict.fromkeys(name for of in columns for name in _in_order(of)))
+    if pd.api.types.is_float_dtype(names.dtype) and (names % 1 == 0).all():  # integers beside nulls
+        names = names.astype("Int64")
     truth, predicted = (np.where(of.isna(), len(names), names.get_indexer(of)) for of in columns)
-    missed, false = _confused_rows(table, noted_rule.noted_rule(table, options))
+    missed, false = rows_of_other_classes(table, noted_rule.noted_rule(table, options))
     predicted[missed] = predicted[false]
     counted = table["outcome"].array.codes != schema.EMPTY
     counted[false] = False
@@ -157,7 +166,7 @@ def _in_order(values: pd.Series) -> list[Any]:
     return names.sort_values().tolist() if isinstance(names, pd.Categorical) else names.tolist()
 
 
-def _confused_rows(table: pd.DataFrame, rule: Rule) -> tuple[np.ndarray, np.ndarray]:
+def rows_of_other_classes(table: pd.DataFrame, rule: Rule) -> tuple[np.ndarray, np.ndarray]:
     """The rows of misses and of the false alarms that they are paired with, whatever their categories."""
     sides = sides_of(table, rule.measured_columns)
     aligned = alignment.align(sides.truth, sides.predictions)

@@ -27,7 +27,7 @@ def squares_to_draw(counts: Table | Mapping[str, Table], who: Who) -> dict[str, 
     if isinstance(counts, Mapping):
         return {str(name): _square(_table(of, who), who) for name, of in counts.items()}
     table = _table(counts, who)
-    if "submission" not in table:
+    if "submission" not in table or _is_square(table):
         return {"": _square(table, who)}
     names = drawn_tables.names_of_rows(table, who)
     of_each = {name: table[names == name].drop(columns="submission") for name in dict.fromkeys(names)}
@@ -39,12 +39,16 @@ def _table(given: Any, who: Who) -> pd.DataFrame:
     return drawn_tables.table_to_draw(given, "counts", (), NEEDED, who=who)
 
 
+def _is_square(table: pd.DataFrame) -> bool:
+    """Whether a table has a column for each category of its rows, as a wide one has."""
+    return COLUMNS[0] in table and {COLUMNS[0], *(column_of(str(name)) for name in table[COLUMNS[0]])} == {*table}
+
+
 def _square(table: pd.DataFrame, who: Who) -> pd.DataFrame:
     """One table as a square."""
-    names = [str(name) for name in table[COLUMNS[0]]] if COLUMNS[0] in table else []
-    columns = [column_of(name) for name in names]
-    if {COLUMNS[0], *columns} == {*table}:
-        return pd.DataFrame(table[columns].to_numpy(np.int64), names, names)
+    if _is_square(table):
+        names = [str(name) for name in table[COLUMNS[0]]]
+        return pd.DataFrame(table[[*map(column_of, names)]].to_numpy(np.int64), names, names)
     drawn_tables.check_columns(table, [*COLUMNS, "count"], NEEDED, who)
     texts = {side: table[side].map(label, na_action="ignore").astype(object) for side in COLUMNS}
     names = list(dict.fromkeys(name for text in texts.values() for name in text.dropna()))

@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...analysis.errors import DETECTED_AS, DETECTION_OF
+from ...analysis.errors import DETECTED_AS, DETECTION_OF, background_of, rows_of_other_classes
+from ...matching import Rule, noted_rule, options_of_matches
 from ...support import InputError, label
 from ...tables import as_numbers, binning, messages, schema
 from .contents import Contents, are_counted
@@ -18,14 +19,17 @@ from .contents import Contents, are_counted
 # The most values of a column that have a row of their own, and the bins of a column of more numbers.
 MOST_GROUPS, BINS = 16, 8
 
+# The most classes that have a line and a column of their own.
+MOST_CLASSES = 100
+
 # The most points that are drawn of a scatter; a lasso chooses from all rows nevertheless.
 MOST_POINTS = 20_000
 
 # The most corners of a lasso.
 MOST_CORNERS = 400
 
-# The chart of classes taken for classes, beside those of columns, and what it calls no class.
-CONFUSION, BACKGROUND = "confusion", "background"
+# The charts of classes taken for classes, beside those of columns, one for each match table.
+CONFUSION = "confusion"
 
 # What TP, FN and FP are called, in the order of their codes.
 OUTCOMES = ["found", "missed", "false"]
@@ -79,11 +83,13 @@ def column_names(contents: Contents) -> dict[str, list[str]]:
     numbers = [name for name in names if all(_is_numeric(table[name]) for table in tables)]
     grouped = [name for name in names if name in numbers or all(_is_text(table[name]) for table in tables)]
     left_out = {"outcome", schema.FILE_ORDER, "ignored"}
-    confusion = all(f"{prefix}category" in names for prefix in schema.SIDE_PREFIXES)
+    has_classes = all(f"{prefix}category" in names for prefix in schema.SIDE_PREFIXES)
+    # Whether errors would match but for their classes is not known of a table that has lost its notes.
+    all_known = all(DETECTED_AS in table or _rule_of(table) is not None for table in tables)
     return {
         "numbers": [name for name in numbers if name not in left_out],
         "groups": [name for name in grouped if name not in left_out],
-        "confusion": [CONFUSION] if confusion else [],
+        "confusion": [f"{CONFUSION} {place}" for place in range(len(tables))] if has_classes and all_known else [],
     }
 
 
@@ -93,7 +99,10 @@ def counts_of(contents: Contents, name: str, keeps: np.ndarray) -> Counts:
     Raises InputError if there is no such chart.
     """
     known = column_names(contents)
-    counts = _confusion(contents) if name in known["confusion"] else _by_column(contents, _named(known, "groups", name))
+    if name in known["confusion"]:
+        counts = _confusion(contents, known["confusion"].index(name))
+    else:
+        counts = _by_column(contents, _named(known, "groups", name))
     return counts._replace(row=np.where(keeps, counts.row, -1))
 
 
@@ -113,8 +122,14 @@ def counted_rows(contents: Contents, passes: Sequence[np.ndarray] | None) -> np.
 def values_of(contents: Contents, name: str) -> pd.Series:
     """A column of all rows."""
     parts = [one.matches[name] for one in contents.given.values()]
-    parts = [part.astype(part.cat.categories.dtype) if hasattr(part, "cat") else part for part in parts]
-    return pd.concat(parts, ignore_index=True)
+    return pd.concat([_without_categories(part) for part in parts], ignore_index=True)
+
+
+def _without_categories(values: pd.Series) -> pd.Series:
+    """A column of plain values; integers with nulls become floats."""
+    if not isinstance(values.dtype, pd.CategoricalDtype):
+        return values
+    return pd.Series(values.array.categories.to_series().reindex(values.array).array)
 
 
 def _by_column(contents: Contents, name: str) -> Counts:
@@ -125,25 +140,50 @@ def _by_column(contents: Contents, name: str) -> Counts:
     return Counts(rows, columns, row, np.where(outcome < 0, -1, outcome + len(OUTCOMES) * _table_of_row(contents)))
 
 
-def _confusion(contents: Contents) -> Counts:
-    """True classes by what they were detected as; background is nothing.
+def _confusion(contents: Contents, position: int) -> Counts:
+    """True classes of a match table by what they were detected as; background is nothing.
 
     Of average precision, what a truth was detected as may be another class than the one it was matched in; then the
-    false alarm of that class is not counted a second time.
+    false alarm of that class is not counted a second time. Of other tables, errors are paired as by `confusion`.
     """
-    truth, predicted = (values_of(contents, f"{prefix}category") for prefix in schema.SIDE_PREFIXES)
-    is_false = _outcomes(contents) == schema.FP
-    detected, left_out = predicted, np.zeros(len(truth), bool)
-    if all(DETECTED_AS in one.matches for one in contents.given.values()):
-        found_as, of = values_of(contents, DETECTED_AS), values_of(contents, DETECTION_OF)
-        known = {label(name) for name in [*truth.dropna().unique(), *predicted.dropna().unique()]}
-        detected = found_as.where(found_as.isin(known)).where(~is_false, predicted.map(label, na_action="ignore"))
-        left_out = is_false & of.isin(known).to_numpy()
-    texts = [side.map(label, na_action="ignore") for side in (truth, detected)]
-    names = sorted({name for text in texts for name in text.dropna().unique()})
-    row, column = (pd.Categorical(text, names).codes.astype(np.int64) for text in texts)
-    row, column = (np.where(codes < 0, len(names), codes) for codes in (row, column))
-    return Counts([*names, BACKGROUND], [*names, BACKGROUND], np.where(left_out, -1, row), column)
+    table = list(contents.given.values())[position].matches
+    truth, predicted = (
+        _without_categories(table[f"{prefix}category"]).map(label, na_action="ignore").astype(object)
+        for prefix in schema.SIDE_PREFIXES
+    )
+    often = pd.concat([truth, predicted]).value_counts()
+    names = sorted(often.index[:MOST_CLASSES])
+    if len(often) > MOST_CLASSES:
+        others = f"{len(often) - MOST_CLASSES:,} others"
+        truth, predicted = (text.where(text.isna() | text.isin(names), others) for text in (truth, predicted))
+        names.append(others)
+    is_false = table["outcome"].array.codes == schema.FP
+    detected, left_out = predicted, np.zeros(len(table), bool)
+    if DETECTED_AS in table:
+        found_as, of = (_without_categories(table[name]) for name in (DETECTED_AS, DETECTION_OF))
+        detected = found_as.where(found_as.isin(names)).where(~is_false, predicted)
+        left_out = is_false & of.isin(names).to_numpy()
+    elif (rule := _rule_of(table)) is not None:
+        missed, false = rows_of_other_classes(table, rule)
+        detected = predicted.copy()
+        detected.iloc[missed], left_out[false] = predicted.iloc[false].to_numpy(), True
+    codes = [pd.Categorical(text, names).codes.astype(np.int64) for text in (truth, detected)]
+    own, column = (np.where(of < 0, len(names), of) for of in codes)
+    row = np.full(contents.first_row[-1], -1)
+    begin, end = contents.first_row[position : position + 2]
+    row[begin:end] = np.where(left_out, -1, own)
+    columns = np.full(len(row), -1)
+    columns[begin:end] = column
+    background = background_of(names)
+    return Counts([*names, background], [*names, background], row, columns)
+
+
+def _rule_of(table: pd.DataFrame) -> Rule | None:
+    """The rule in the notes of a match table; None where it is not known."""
+    try:
+        return noted_rule.noted_rule(table, options_of_matches(None, None, None, None, None, None))
+    except (InputError, ValueError):
+        return None
 
 
 def _groups(values: pd.Series) -> tuple[list[str], np.ndarray]:
@@ -162,7 +202,8 @@ def _groups(values: pd.Series) -> tuple[list[str], np.ndarray]:
         names, codes = [names[at] for at in often[: MOST_GROUPS - 1]], np.where(codes < 0, -1, place[codes])
         names.append(f"{n_others:,} others")
     if (codes < 0).any():
-        names, codes = [*names, NO_VALUE], np.where(codes < 0, len(names), codes)
+        named = NO_VALUE if NO_VALUE not in names else f"({NO_VALUE})"
+        names, codes = [*names, named], np.where(codes < 0, len(names), codes)
     return names, codes
 
 
@@ -185,8 +226,7 @@ def _is_numeric(values: pd.Series) -> bool:
 def _is_text(values: pd.Series) -> bool:
     """Whether a column has values that can be groups: texts, truths, or categories."""
     if values.dtype == object:
-        known = values.dropna()
-        return not len(known) or isinstance(known.iloc[0], str | bool)
+        return all(isinstance(value, str | bool) for value in values.dropna())
     return isinstance(values.dtype, pd.CategoricalDtype | pd.StringDtype) or pd.api.types.is_bool_dtype(values.dtype)
 
 

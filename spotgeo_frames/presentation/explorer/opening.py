@@ -73,11 +73,11 @@ def explore(
 
     Returns
     -------
-    A widget, which JupyterLab shows if it is the last line of a cell. Click an object, or its line in the table, to
-    mark its row; hold Shift or Ctrl to mark several. Below the frames, patches show each error with what lies around
-    it, counts tell how many rows of each value of a column are found, missed and false, or which class is taken for
-    which, and a scatter has a point for each row: click a patch or a count, or draw around points, to mark their rows.
-    All of them are about the rows that pass the filter. The widget has these attributes:
+    A widget, which JupyterLab and Jupyter Notebook show if it is the last line of a cell. Click an object, or its line
+    in the table, to mark its row; hold Shift or Ctrl to mark several. Below the frames, patches show each error with
+    what lies around it, counts tell how many rows of each value of a column are found, missed and false, or which class
+    is taken for which, and a scatter has a point for each row: click a patch or a count, or draw around points, to mark
+    their rows. All of them are about the rows that pass the filter. The widget has these attributes:
 
     selection: the marked rows of the match table, with its columns, index labels and types of columns. Of several match
         tables, `submission` is the first column.

@@ -13,6 +13,7 @@ import spotgeo_frames as sf
 from helpers.explorers import Browser
 from helpers.reference import PROJECT
 from helpers.report_inputs import many
+from helpers.scenes import squares
 from spotgeo_frames.presentation.explorer import charts
 
 pytest.importorskip("anywidget")
@@ -89,19 +90,32 @@ def test_classes_are_counted_as_confusion_does() -> None:
     of = sf.average_precision(
         *sf.read_coco(PROJECT / "data/coco/annotations.json", PROJECT / "data/coco/fast.json", boxes=True)
     )
-    found = counts(Browser(sf.explore(of)), "confusion")
+    found = counts(Browser(sf.explore(of)), "confusion 0")
     expected = sf.confusion(of, wide=False).fillna("background")
     expected = expected.pivot_table("count", "truth_category", "predicted_category")
     assert found.to_numpy().tolist() == expected.loc[found.index, found.columns].to_numpy().tolist()
 
 
-def test_of_match_tables_classes_are_those_of_pairs() -> None:
-    truth = pd.DataFrame(
-        {"sequence": 1, "frame": 1, "object": [1, 2, 3], "x": [0.0, 50, 100], "y": 0.0, "category": "a"}
-    )
-    found = truth.head(2).assign(category=["a", "b"], x=[0.0, 300])
-    table = sf.match(truth, found)
-    assert counts(Browser(sf.explore(table)), "confusion").to_numpy().tolist() == [[1, 0, 2], [0, 0, 0], [0, 1, 0]]
+def test_of_match_tables_classes_are_counted_as_confusion_does() -> None:
+    """Of each match table by itself; a cell marks its rows."""
+    truth = squares((0, "a"), (50, "a"), (100, "b"))
+    found = {"one": squares((0, "a", 0.9), (50, "b", 0.8), (300, "b", 0.7)), "two": squares((0, "b", 0.9))}
+    tables = {name: sf.match(truth, side) for name, side in found.items()}
+    browser = Browser(sf.explore(tables))
+    for place, table in enumerate(tables.values()):
+        expected = sf.confusion(table).set_index("truth_category")
+        counted = counts(browser, f"confusion {place}")
+        assert counted.loc[expected.index, expected.columns].equals(expected.rename_axis(None))
+    browser.send(ask="choose", by="confusion 0", row=0, column=1)
+    assert browser.widget.selection[["submission", "truth_object", "outcome"]].to_numpy().tolist() == [["one", 2, "FN"]]
+
+
+def test_categories_that_are_numbers_with_nulls_can_be_counted(matches: pd.DataFrame) -> None:
+    kinds = pd.Categorical([None, 3, 7] * (len(matches) // 3) + [None] * (len(matches) % 3))
+    browser = Browser(sf.explore(matches.assign(truth_kind=kinds)))
+    table = counts(browser, "truth_kind")
+    assert list(table.index) == ["3", "7", "no value"]
+    assert table.to_numpy().sum() == len(matches)
 
 
 def test_several_tables_have_columns_of_their_own(matches: pd.DataFrame) -> None:
@@ -163,3 +177,20 @@ def test_a_scatter_of_many_rows_is_thinned(matches: pd.DataFrame, monkeypatch: p
     assert len(x) == len(y) == 8 * len(outcome)
     assert 5 <= len(outcome) <= 10
     assert set(marked) == {1}
+
+
+def test_a_table_that_has_lost_its_rule_has_no_count_of_classes() -> None:
+    """Whether errors would match but for their classes is not known of it."""
+    truth = squares((0, "a"), (50, "b"))
+    table = sf.match(truth, truth.assign(score=0.5))
+    assert Browser(sf.explore(table)).outline["columns"]["confusion"] == ["confusion 0"]
+    table.attrs = {}
+    assert Browser(sf.explore(table)).outline["columns"]["confusion"] == []
+
+
+def test_of_very_many_classes_the_most_frequent_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(charts, "MOST_CLASSES", 2)
+    truth = squares((0, "a"), (50, "a"), (100, "b"), (150, "b"), (200, "c"), (250, "d"))
+    table = counts(Browser(sf.explore(sf.match(truth, truth.assign(score=0.5)))), "confusion 0")
+    assert list(table) == ["a", "b", "2 others", "background"]
+    assert np.diag(table).tolist() == [2, 2, 2, 0]

@@ -86,7 +86,7 @@ def test_any_message_is_answered(browser: Browser, content: Any) -> None:
         ({"ask": "mark", "object": ["truth", 0, [1]]}, ["object[2]", "a list of 1"]),
         ({"ask": "mark", "object": None, "more": "yes"}, ["more", "'yes'"]),
         ({"ask": "counts"}, ["''", "truth_x"]),
-        ({"ask": "counts", "by": "confusion"}, ["'confusion'", "truth_x"]),
+        ({"ask": "counts", "by": "confusion 0"}, ["'confusion 0'", "truth_x"]),
         ({"ask": "choose", "by": "sequence", "row": 3, "column": 0}, ["row", "3"]),
         ({"ask": "choose", "by": "sequence", "row": 0, "column": None}, ["column", "None"]),
         ({"ask": "choose", "x": "truth_x", "y": "truth_y", "corners": [[0, 0], [1, 1]]}, ["corners", "a list of 2"]),

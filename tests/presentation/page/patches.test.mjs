@@ -25,6 +25,9 @@ test("without a filter there are the errors, sorted by a number, those without o
   assert.deepEqual(byBrightness(true), ["truth 1", "truth 3", "truth 5", "truth 2", "predicted 1"]);
   assert.deepEqual(named(patchesOf(view, 0, null, { by: "", rising: false, shown: 12 })), ["truth 1", "truth 2", "truth 3", "predicted 1", "truth 5"]);
   assert.deepEqual(patchesOf(view, 1, null, order), { patches: [], n: 0 });
+  const all = passingOf(view, []);
+  const unscored = patchesOf(view, 1, all, order).patches.map(({ frame }) => frame);
+  assert.deepEqual(unscored, unscored.toSorted((a, b) => a - b), "a submission without scores is in the order of frames");
 });
 
 test("with a filter there are the rows that pass, found ones once", () => {

@@ -13,6 +13,9 @@ from .parts import NOTHING, Drawing, Rows, of_picked, short_names, shown_name, s
 LABELS = alt.Axis(labelLimit=140)
 SLANTED = alt.Axis(labelLimit=140, labelAngle=-45)
 
+# Classes are in the order of the square, though not every cell is a mark.
+ROW, COLUMN = (alt.EncodingSortField(name, op="min") for name in ("row", "column"))
+
 
 def confusion(squares: Mapping[str, pd.DataFrame], names: Sequence[str]) -> Drawing:
     """The chart of squares of counts, one submission at a time; empty cells show the background."""
@@ -22,8 +25,8 @@ def confusion(squares: Mapping[str, pd.DataFrame], names: Sequence[str]) -> Draw
     scale = alt.Scale(scheme="cividis", domain=[0, 1])
     legend = alt.Legend(format=".0%", gradientLength=200, values=[0, 0.25, 0.5, 0.75, 1])
     cells = alt.Chart(alt.NamedData("cells")).encode(
-        x=alt.X("predicted:N", sort=None, title="predicted category", axis=SLANTED),
-        y=alt.Y("truth:N", sort=None, title="true category", axis=LABELS),
+        x=alt.X("predicted:N", sort=COLUMN, title="predicted category", axis=SLANTED),
+        y=alt.Y("truth:N", sort=ROW, title="true category", axis=LABELS),
         tooltip=tooltips(
             *submission_tooltip(names),
             ("truth:N", "true category", ""),
@@ -32,25 +35,23 @@ def confusion(squares: Mapping[str, pd.DataFrame], names: Sequence[str]) -> Draw
             ("share:Q", "share of the row", ".2%"),
         ),
     )
-    counted = alt.FieldGTPredicate(gt=0, field="count")
-    color = alt.condition(
-        counted, alt.Color("share:Q", title="share of the row", scale=scale, legend=legend), alt.value("transparent")
-    )
+    color = alt.Color("share:Q", title="share of the row", scale=scale, legend=legend)
     chart = of_picked(cells.mark_rect().encode(color=color), names)
     if max(map(len, squares.values())) - 1 <= MOST_WRITTEN:
         light = alt.FieldGTPredicate(gt=0.5, field="share")
         ink = alt.condition(light, alt.value("black"), alt.value("white"))
-        written = of_picked(cells.transform_filter(counted), names).mark_text()
+        written = of_picked(cells, names).mark_text()
         chart += written.encode(text=alt.Text("count:Q", format=","), color=ink)
     about = "What each category is detected as"
     return Drawing(chart, {"cells": rows}, about, ratio=1.0, background=NOTHING, picks=picks)
 
 
 def _cells(square: pd.DataFrame) -> Rows:
-    """A row for each cell of a square."""
+    """A row for each cell of a square that counts anything, with its place; others would be most of many classes."""
     names = [shown_name(str(name)) for name in square.index]
     counts, shares = square.to_numpy(np.int64), shares_of_rows(square)
     return [
-        {"truth": names[i], "predicted": names[j], "count": int(counts[i, j]), "share": float(shares[i, j])}
-        for i, j in np.ndindex(square.shape)
+        {"truth": names[i], "predicted": names[j], "row": int(i), "column": int(j)}
+        | {"count": int(counts[i, j]), "share": float(shares[i, j])}
+        for i, j in np.argwhere(counts > 0)
     ]

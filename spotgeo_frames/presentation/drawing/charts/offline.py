@@ -8,6 +8,7 @@ chosen, and no renderer is switched here.
 
 import copy
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import altair as alt
@@ -25,14 +26,13 @@ class _Offline:
     """What charts that are shown without a network have besides; charts that they are joined to become such, too."""
 
     def _repr_mimebundle_(self, *args: Any, **kwargs: Any) -> Any:
-        if alt.renderers.active != USUAL:
+        if alt.renderers.active != USUAL or alt.renderers.options:
             return super()._repr_mimebundle_(*args, **kwargs)  # type: ignore[misc]
         made = self.to_dict()  # type: ignore[attr-defined]
-        return {
-            SPECIFICATION: _for_version_5(made),
-            "image/svg+xml": vl_convert.vegalite_to_svg(made),
-            "text/plain": repr(self),
-        }
+        shown = {SPECIFICATION: _for_version_5(made), "text/plain": repr(self)}
+        with suppress(ValueError):  # what cannot be drawn says so where the specification is drawn
+            shown["image/svg+xml"] = vl_convert.vegalite_to_svg(made)
+        return shown
 
     def __add__(self, other: Any) -> Any:
         return offline(super().__add__(other))  # type: ignore[misc]

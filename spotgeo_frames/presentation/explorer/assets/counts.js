@@ -5,7 +5,7 @@ import { asksForMore, make, makeSelect } from "../../viewer/assets/elements.js";
 /**
  * @import { Kernel } from "./kernel.js"
  *
- * The columns of match tables, of numbers and to group by, and whether classes may be taken for others.
+ * The columns of match tables, of numbers and to group by, and the charts of classes taken for others, one for each.
  * @typedef {{numbers: string[], groups: string[], confusion: string[]}} ColumnNames
  *
  * @typedef {{rows: string[], columns: string[], counts: number[][]}} CountsTable
@@ -21,13 +21,14 @@ const OWN_NAMES = ["object", "x", "y", "w", "h"].map((name) => `truth_${name}`);
 
 /**
  * @param {Kernel} kernel
+ * @param {string[]} submissions
  * @param {ColumnNames} columns
  * @returns {Part}
  */
-export function makeCounts(kernel, { groups, confusion }) {
+export function makeCounts(kernel, submissions, { groups, confusion }) {
   const names = [...confusion, ...groups];
   let by = confusion[0] ?? groups.find((name) => name.startsWith("truth_") && !OWN_NAMES.includes(name)) ?? groups[0];
-  const { label, select } = makeSelect("Count by", names.map((name) => (confusion.includes(name) ? CLASSES : name)), (i) => { by = names[i]; show(); });
+  const { label, select } = makeSelect("Count by", [...confusion.map((_, i) => (confusion.length > 1 ? `${CLASSES}, ${submissions[i]}` : CLASSES)), ...groups], (i) => { by = names[i]; show(); });
   select.selectedIndex = names.indexOf(by);
   const place = make("div", "viewer-scroll");
   const [element, controls] = [make("div"), make("div", "viewer-controls")];

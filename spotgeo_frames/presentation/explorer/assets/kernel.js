@@ -56,7 +56,7 @@ export function connectTo(model, onTell, onLate, onLost) {
   /** @param {any} content @param {DataView[]} views */
   function hear(content, views) {
     const buffers = (views ?? []).map(({ buffer, byteOffset, byteLength }) => /** @type {ArrayBuffer} */ (buffer.slice(byteOffset, byteOffset + byteLength)));
-    if (content.tell) return onTell({ content, buffers });
+    if (content.tell || (content.error && content.id === null)) return onTell({ content, buffers });
     const asker = waiting.get(content.id);
     if (!asker) return;
     waiting.delete(content.id);

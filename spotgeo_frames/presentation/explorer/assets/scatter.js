@@ -15,6 +15,7 @@ import { palettesOf } from "../../viewer/assets/palette.js";
  * @property {Float64Array} y
  * @property {Uint8Array} outcome found, missed or false
  * @property {Uint8Array} marked
+ * @property {{x: string, y: string}} names of the columns
  * @property {number} nRows how many rows there are, which may be more than points
  *
  * @typedef {(x: number, y: number) => [number, number]} Place of values on the canvas
@@ -23,7 +24,7 @@ import { palettesOf } from "../../viewer/assets/palette.js";
 
 const MARK_OF = [FOUND, MISSED, FALSE];
 const LEGEND = [["● found", "found"], ["■ missed", "missed"], ["■ false", "false"]];
-const HOW_LASSO = "Draw around points to mark their rows; Shift or Ctrl adds them. Without a mouse, set .filter in Python to such numbers.";
+const HOW_LASSO = "Draw around points to mark their rows; Shift or Ctrl adds them. Without a mouse, ask for the same numbers by .filter in Python.";
 const ROOM_LEFT = 56;
 const ROOM_BELOW = 34;
 const ROOM_BESIDE = 12;
@@ -41,7 +42,7 @@ export function makeScatter(kernel, { numbers }) {
   const usual = [["truth_x", "truth_y"], ["predicted_x", "predicted_y"], numbers].find(([x, y]) => numbers.includes(x) && numbers.includes(y)) ?? numbers;
   let names = { x: usual[0], y: usual[1] ?? usual[0] };
   const choices = /** @type {const} */ (["x", "y"]).map((axis) => {
-    const { label, select } = makeSelect(axis === "x" ? "Across" : "Upward or down", numbers, (i) => { names = { ...names, [axis]: numbers[i] }; show(); });
+    const { label, select } = makeSelect(`${axis} axis`, numbers, (i) => { names = { ...names, [axis]: numbers[i] }; show(); });
     select.selectedIndex = numbers.indexOf(names[axis]);
     return label;
   });
@@ -68,7 +69,7 @@ export function makeScatter(kernel, { numbers }) {
     const asked = names;
     const message = await kernel.ask("points", asked);
     if (asked !== names) return; // something else was asked meanwhile
-    cloud = readCloud(message);
+    cloud = readCloud(message, asked);
     const { length } = cloud.x;
     const nRows = cloud.nRows.toLocaleString("en");
     status.textContent = length < cloud.nRows ? `${length.toLocaleString("en")} of ${nRows} rows are drawn; a line around them marks all that it holds.` : `${nRows} rows have both numbers.`;
@@ -78,7 +79,7 @@ export function makeScatter(kernel, { numbers }) {
 
   // Whether the values go down: those of places in an image do.
   function isDownward() {
-    return ["truth_y", "predicted_y"].includes(names.y);
+    return cloud !== null && ["truth_y", "predicted_y"].includes(cloud.names.y);
   }
 
   function draw() {
@@ -89,7 +90,7 @@ export function makeScatter(kernel, { numbers }) {
     const context = sharp(canvas, size);
     context.clearRect(0, 0, size.width, size.height);
     const placed = placing(ends, size, isDownward());
-    drawAxes(context, ends, placed, names, plain);
+    drawAxes(context, ends, placed, cloud.names, plain);
     drawCloud(context, cloud, placed, plain);
     drawLasso(context, lasso, plain);
   }
@@ -100,15 +101,15 @@ export function makeScatter(kernel, { numbers }) {
     if (cloud && corners.length > 2) {
       const size = { width: canvas.clientWidth, height: canvas.clientHeight };
       const values = valuing(endsOf(cloud), size, isDownward());
-      kernel.tell("choose", { ...names, corners: fewer(corners).map(([x, y]) => values(x, y)), more });
+      kernel.tell("choose", { ...cloud.names, corners: fewer(corners).map(([x, y]) => values(x, y)), more });
     }
     draw();
   }
 }
 
-/** @param {Message} message @returns {Cloud} */
-function readCloud({ content, buffers: [x, y, outcome, marked] }) {
-  return { x: new Float64Array(x), y: new Float64Array(y), outcome: new Uint8Array(outcome), marked: new Uint8Array(marked), nRows: content.n_rows };
+/** @param {Message} message @param {{x: string, y: string}} names @returns {Cloud} */
+function readCloud({ content, buffers: [x, y, outcome, marked] }, names) {
+  return { names, x: new Float64Array(x), y: new Float64Array(y), outcome: new Uint8Array(outcome), marked: new Uint8Array(marked), nRows: content.n_rows };
 }
 
 /** @param {Cloud} cloud @returns {Ends} */

@@ -78,9 +78,9 @@ async function render({ model, el }) {
         passes: () => filtered?.passes ?? null,
       });
       const parts = [
-        folded("Patches", list),
-        folded("Counts", makeCounts(kernel, columns)),
-        ...(columns.numbers.length ? [folded("Scatter", makeScatter(kernel, columns))] : []),
+        folded("Patches", list, marking.showProblem),
+        folded("Counts", makeCounts(kernel, source.about.submissions, columns), marking.showProblem),
+        ...(columns.numbers.length ? [folded("Scatter", makeScatter(kernel, columns), marking.showProblem)] : []),
       ];
       root.append(...parts.map(({ element }) => element));
       opened = { ...known, viewer, parts, markPatches: list.mark };
@@ -94,6 +94,7 @@ async function render({ model, el }) {
   function hear(message) {
     if (!opened) return; // the news are asked for later
     const { content } = message;
+    if (content.error) marking.showProblem(content.error); // of what has no answer, such as marks
     if (content.tell === "filter") showFilter(message);
     if (content.tell === "marked") showMarks(opened.viewer, content);
   }
@@ -145,13 +146,15 @@ async function render({ model, el }) {
  * A part under a title that unfolds it.
  * @param {string} title
  * @param {Part} part
+ * @param {(problem: string) => void} tell an empty text where there is none
  * @returns {Folded}
  */
-function folded(title, { element, show, follows }) {
+function folded(title, { element, show, follows }, tell) {
+  const ask = () => { show().then(() => tell(""), (error) => tell(error instanceof Error ? error.message : String(error))); };
   const details = make("details", "explorer-part");
   details.append(make("summary", "", title), element);
-  details.addEventListener("toggle", () => { if (details.open) show(); });
-  return { element: details, refresh: (what) => { if (details.open && follows(what)) show(); } };
+  details.addEventListener("toggle", () => { if (details.open) ask(); });
+  return { element: details, refresh: (what) => { if (details.open && follows(what)) ask(); } };
 }
 
 export default { render };

@@ -25,7 +25,7 @@ const PRESSED_BY_SPACE = "button, a, summary";
  */
 export function keysText(identities, several) {
   const toBreak = identities ? ", b to the next break of a track" : "";
-  const toChange = several ? ", c to the next change between two submissions, which is a diamond above the slider" : "";
+  const toChange = several ? ", c to the next frame where the submissions differ, which has a diamond above the slider" : "";
   return `Space plays, ← → step through frames, Page Up and Page Down through sequences, n goes to the next frame with an error${toBreak}${toChange} ` +
     "(with Shift to the one before), + and − zoom, 0 shows the whole frame. Ctrl and the mouse wheel zoom, drag moves, a click selects, " +
     "also in the table and the time line.";

@@ -70,7 +70,7 @@ export function patchesOf(view, submission, passing, { by, rising, shown }) {
   const all = Array.from({ length: rows.nObjects }, (_, i) => i).filter(passes);
   const values = by ? valuesOf(view, view.submissions[submission], rows, by) : null;
   const numbers = values && "numbers" in values ? values.numbers : rows.frame;
-  const sign = rising || !by ? 1 : -1;
+  const sign = rising || numbers === rows.frame ? 1 : -1;
   // What has no number comes last, whatever the order.
   const key = (/** @type {number} */ i) => (Number.isNaN(numbers[i]) ? Infinity : sign * numbers[i]);
   const first = all.map((i) => ({ i, key: key(i) })).sort((a, b) => (a.key === b.key ? a.i - b.i : a.key - b.key)).slice(0, shown);
