@@ -142,7 +142,7 @@ def test_steps_lead_to_frames_with_a_change(opened: Opened, drawn: Callable[[str
     assert text(driver, STATUS).endswith("; B loses 1 against A")
     driver.find_element(By.CSS_SELECTOR, STAGES).send_keys("C")
     reads(driver, STATUS, "sequence s, frame 3 ")
-    assert "c to the next change" in text(driver, ".viewer-player + .viewer-keys")
+    assert "c to the next frame where the submissions differ" in text(driver, ".viewer-player + .viewer-keys")
 
 
 def test_one_submission_has_no_changes(opened: Opened, drawn: Callable[[str], Path]) -> None:
