@@ -2,7 +2,7 @@
 
 import { known } from "../../viewer/assets/columns.js";
 import { enable, make, makeButton, makeCheck, makeSelect } from "../../viewer/assets/elements.js";
-import { makePatches } from "../../viewer/assets/patches.js";
+import { FRAME_ORDER, makePatches, MOST_PATCHES, PATCHES_AT_ONCE, SCORE_COLUMN } from "../../viewer/assets/patches.js";
 
 /**
  * @import { Passes } from "../../viewer/assets/draw.js"
@@ -14,10 +14,6 @@ import { makePatches } from "../../viewer/assets/patches.js";
 
 const MARKED = "marked";
 const LISTS = [["errors", "errors"], ["filter", "rows that pass the filter"], [MARKED, "marked rows"]];
-const BY_FRAME = "frame order";
-const PATCHES_AT_ONCE = 12;
-const PATCHES_AT_MOST = 120;
-const SCORE_COLUMN = "predicted_score";
 
 /**
  * @param {Kernel} kernel
@@ -32,7 +28,7 @@ export function makePatchList(kernel, source, { numbers }, { open, passes }) {
   let keys = new Set();
   const ask = (/** @type {Partial<typeof asked>} */ change) => { asked = { ...asked, n: PATCHES_AT_ONCE, ...change }; show(); };
   const lists = makeSelect("Show", LISTS.map(([, text]) => text), (i) => ask({ of: LISTS[i][0] }));
-  const sorts = makeSelect("Sort by", names.map((name) => name || BY_FRAME), (i) => ask({ by: names[i] }));
+  const sorts = makeSelect("Sort by", names.map((name) => name || FRAME_ORDER), (i) => ask({ by: names[i] }));
   sorts.select.selectedIndex = names.indexOf(asked.by);
   const check = makeCheck("least first", (rising) => ask({ rising }));
   const [element, controls, status] = [make("div"), make("div", "viewer-controls"), make("p", "explorer-help")];
@@ -52,6 +48,6 @@ export function makePatchList(kernel, source, { numbers }, { open, passes }) {
     status.textContent = `${shown.length.toLocaleString("en")} of ${content.n_rows.toLocaleString("en")} ${text}`;
     patches.show(shown, passes());
     patches.mark(keys);
-    enable(more, shown.length < Math.min(content.n_rows, PATCHES_AT_MOST));
+    enable(more, shown.length < Math.min(content.n_rows, MOST_PATCHES));
   }
 }

@@ -18,6 +18,14 @@ import { frameName, rowText } from "./texts.js";
  * @property {(keys: Set<string>) => void} mark shows which patches are of marked objects, by their keys
  */
 
+/** How many patches there are at first, how many more are asked for, and how many there are at most. */
+export const PATCHES_AT_ONCE = 12;
+export const MOST_PATCHES = 120;
+
+/** By what patches are sorted where there are scores, and what the order without any column is called. */
+export const SCORE_COLUMN = "predicted_score";
+export const FRAME_ORDER = "frame order";
+
 /**
  * @param {Source} source
  * @param {(patch: Patch, more: boolean) => void} pick `more` with Shift or Ctrl

@@ -1,7 +1,7 @@
 // Patches of rows: those that pass the filter, or else the errors, sorted by any number of theirs.
 
 import { enable, make, makeButton, makeCheck, makeSelect } from "../../../viewer/assets/elements.js";
-import { makePatches } from "../../../viewer/assets/patches.js";
+import { FRAME_ORDER, makePatches, MOST_PATCHES, PATCHES_AT_ONCE, SCORE_COLUMN } from "../../../viewer/assets/patches.js";
 import { columnNames, matchRowsOf, valuesOf } from "./match_rows.js";
 
 /**
@@ -15,11 +15,6 @@ import { columnNames, matchRowsOf, valuesOf } from "./match_rows.js";
  * @property {boolean} rising whether the least number comes first
  * @property {number} shown how many patches
  */
-
-const AT_ONCE_PATCHES = 12;
-const MOST_PATCHES = 120;
-const IN_ORDER = "frame order";
-const BY_SCORE = "predicted_score";
 
 /** No rows, of which a column has its type all the same. */
 const NO_ROWS = { n: 0, nObjects: 0, frame: new Int32Array(), truth: new Int32Array(), predicted: new Int32Array(), counts: new Uint8Array() };
@@ -44,11 +39,11 @@ function numberColumns(view) {
  */
 export function possibleOrder(view, { by, rising, shown }) {
   const names = numberColumns(view);
-  const usual = names.includes(BY_SCORE) ? BY_SCORE : "";
+  const usual = names.includes(SCORE_COLUMN) ? SCORE_COLUMN : "";
   return {
     by: by === "" || (by !== undefined && names.includes(by)) ? by : usual,
     rising: rising === true,
-    shown: Number.isInteger(shown) && Number(shown) >= AT_ONCE_PATCHES ? Math.min(Number(shown), MOST_PATCHES) : AT_ONCE_PATCHES,
+    shown: Number.isInteger(shown) && Number(shown) >= PATCHES_AT_ONCE ? Math.min(Number(shown), MOST_PATCHES) : PATCHES_AT_ONCE,
   };
 }
 
@@ -93,13 +88,13 @@ export function patchesOf(view, submission, passing, { by, rising, shown }) {
  */
 export function makePatchRows(root, view, source, { open, change }) {
   const names = ["", ...numberColumns(view)];
-  const { label, select } = makeSelect("Sort by", names.map((name) => name || IN_ORDER), (i) => change({ by: names[i], shown: AT_ONCE_PATCHES }));
-  const { label: check, input } = makeCheck("least first", (rising) => change({ rising, shown: AT_ONCE_PATCHES }));
+  const { label, select } = makeSelect("Sort by", names.map((name) => name || FRAME_ORDER), (i) => change({ by: names[i], shown: PATCHES_AT_ONCE }));
+  const { label: check, input } = makeCheck("least first", (rising) => change({ rising, shown: PATCHES_AT_ONCE }));
   const status = make("p", "gallery-status");
   const controls = make("div", "viewer viewer-controls");
   controls.append(label, check);
   const { element, show } = makePatches(source, open);
-  const more = makeButton("", () => change({ shown: element.children.length + AT_ONCE_PATCHES }));
+  const more = makeButton("", () => change({ shown: element.children.length + PATCHES_AT_ONCE }));
   root.replaceChildren(make("h3", "", "Patches"), controls, status, element, more);
   return (order, submission, passing) => {
     const { patches, n } = patchesOf(view, submission, passing, order);
@@ -109,7 +104,7 @@ export function makePatchRows(root, view, source, { open, change }) {
     const whose = source.about.submissions.length > 1 ? ` of ${source.about.submissions[submission]}` : "";
     status.textContent = `${patches.length.toLocaleString("en")} of ${n.toLocaleString("en")} ${passing ? "rows" : "errors"}${whose}${passing ? " that pass the filter" : ""}`;
     show(patches, passing);
-    more.textContent = `${AT_ONCE_PATCHES} more patches`;
+    more.textContent = `${PATCHES_AT_ONCE} more patches`;
     enable(more, patches.length < Math.min(n, MOST_PATCHES));
   };
 }
