@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..support import arrays
+from ..support import InputError, arrays
 from ..tables import Columns, as_numbers, match_columns, schema, selections, table_kinds
 from .match_sums import Groups
 from .one_sided import one_sided_text
@@ -60,6 +60,14 @@ def warn_of_doubled(matches: pd.DataFrame, function: str, stacklevel: int = tabl
     text = doubled_text(table, {"submission": table["submission"]} if "submission" in table else {})
     if text:
         warnings.warn(f"{function}: {text}", stacklevel=stacklevel)
+
+
+def check_one_submission(table: pd.DataFrame, function: str) -> None:
+    """Raises InputError in the name of a function if a checked match table is of several submissions put together."""
+    n_submissions = len(table["submission"].unique()) if "submission" in table else 1
+    if n_submissions > 1:
+        problem = f"there are {n_submissions} submissions in the table"
+        raise InputError(f"{function}: {problem}, and what one claims explains no error of another; give one at a time")
 
 
 def rows_text(groups: Groups) -> str | None:

@@ -333,3 +333,12 @@ def test_what_object_summary_refuses() -> None:
     with refused("object_summary: matches: column truth_object"):
         sf.object_summary(matches.drop(columns="truth_object"))
     assert len(sf.object_summary(matches.head(0))) == 0
+
+
+def test_submissions_put_together_are_refused() -> None:
+    """A miss of one would be explained by what the other claims."""
+    matches = scene("nothing near")
+    several = pd.concat({"a": matches, "b": matches}, names=["submission"])
+    with refused("diagnose: there are 2 submissions in the"):
+        sf.diagnose(several)
+    assert sf.diagnose(several.loc[["a"]])["kind"].tolist() == ["lost", "background"]

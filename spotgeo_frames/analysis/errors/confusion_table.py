@@ -136,11 +136,7 @@ def _of_matches(x: Any, options: Any) -> _Square:
     if schema.is_of_precision(table.columns):
         raise InputError("confusion: give what average_precision() returned, instead of its matches")
     checks.check_one_slice(table, "confusion: x")
-    n_submissions = len(table["submission"].unique()) if "submission" in table else 1
-    if n_submissions > 1:
-        raise InputError(
-            f"confusion: x: there are {n_submissions} submissions, and it is about one; give one at a time"
-        )
+    row_counts.check_one_submission(table, "confusion: x")
     lacking = [column for column in COLUMNS if column not in table]
     if lacking:
         hint = "truth and predictions need a column category"

@@ -149,7 +149,8 @@ def diagnose(
 
     Raises
     ------
-    InputError: `matches` is no match table, it lacks columns that its rule needs, or its rule is not known.
+    InputError: `matches` is no match table or of several submissions, it lacks columns that its rule needs, or its rule
+        is not known.
     ValueError: `reach`, `tau`, `least_similarity`, `similarity`, `threshold`, `sigmas` or `distance` is out of range.
 
     Notes
@@ -189,6 +190,7 @@ def diagnose(
     table = checks.check_matches(sequence_sums.match_table_of(matches, "diagnose: matches"), by_groups=True)
     if schema.is_of_precision(table.columns):
         raise InputError("diagnose: give what average_precision() returned, instead of its matches")
+    row_counts.check_one_submission(table, "diagnose")
     row_counts.warn_of_doubled(table, "diagnose")
     rule = noted_rule.noted_rule(table, options_of_matches(tau, None, similarity, threshold, sigmas, distance))
     farthest, notes = _farthest(rule, reach, least_similarity)
