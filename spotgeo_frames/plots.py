@@ -162,7 +162,6 @@ def distances(matches: Table | Mapping[str, Table], ax: Axes | None = None, bins
         _outlines(ax, table, measure, bins)
     else:
         ax.hist(values, bins=bins, color=BLUE, edgecolor="white", linewidth=0.3)
-        ax.axvline(values.mean(), linestyle=":", color="black", label=f"mean, {values.mean():.3g}")
     measure_label = measure
     if measure == "distance":
         rule = noted_rule.distance_rule(table, needs=())
@@ -171,6 +170,8 @@ def distances(matches: Table | Mapping[str, Table], ax: Axes | None = None, bins
                 text = plain(f"{name}, {wording.in_unit(mark, rule.unit)}")
                 ax.axvline(mark, linestyle=style, color=color, label=text)
         measure_label = plain(wording.measure_title(rule))
+    if "submission" not in table:  # the outlines of several have their means in their names
+        ax.axvline(values.mean(), linestyle=":", color="black", label=f"mean, {values.mean():.3g}")
     ax.set(xlabel=measure_label, ylabel="true positives")
     ax.set(title=f"{measure.capitalize()} of {len(values):,} true positives")
     legend_beside(ax)
