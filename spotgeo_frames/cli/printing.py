@@ -77,6 +77,7 @@ def problems_reported(most: int | None = MOST_PRINTED) -> Iterator[None]:
     """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
+        warnings.simplefilter("ignore", DeprecationWarning)  # what libraries say to those who write programs
         warnings.simplefilter("ignore", ResourceWarning)  # of files that were open when the command was told to end
         try:
             yield

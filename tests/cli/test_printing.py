@@ -2,6 +2,7 @@
 
 import ast
 import json
+import warnings
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 import spotgeo_frames.cli
 from helpers.commands import run_here, run_process
 from spotgeo_frames.cli.answers import formatted
-from spotgeo_frames.cli.printing import one_line, tell
+from spotgeo_frames.cli.printing import one_line, problems_reported, tell
 
 # A colour, the same by one character of eight bits, a new title of the window, a backspace, a text turned around, and
 # an invisible mark.
@@ -87,3 +88,10 @@ def test_only_one_function_prints() -> None:
         or (isinstance(node, ast.Attribute) and node.attr in ("print_help", "print_usage", "write"))
     }
     assert writers == {"printing.py"}
+
+
+def test_what_libraries_tell_programmers_is_not_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    with problems_reported():
+        warnings.warn("of use to people", stacklevel=1)
+        warnings.warn("a library's old name", DeprecationWarning, stacklevel=1)
+    assert capsys.readouterr().err == "warning: of use to people\n"
