@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from .geometries import offsets
 from .matching import noted_rule
@@ -51,6 +50,7 @@ from .presentation.drawing import (
 from .tables import Table, schema
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
 __all__ = [

@@ -62,11 +62,15 @@ def warn_of_doubled(matches: pd.DataFrame, function: str, stacklevel: int = tabl
         warnings.warn(f"{function}: {text}", stacklevel=stacklevel)
 
 
+def count_of_submissions(table: pd.DataFrame) -> int:
+    """How many submissions a match table is of."""
+    return len(table["submission"].unique()) if "submission" in table else 1
+
+
 def check_one_submission(table: pd.DataFrame, function: str) -> None:
     """Raises InputError in the name of a function if a checked match table is of several submissions put together."""
-    n_submissions = len(table["submission"].unique()) if "submission" in table else 1
-    if n_submissions > 1:
-        problem = f"there are {n_submissions} submissions in the table"
+    if (n := count_of_submissions(table)) > 1:
+        problem = f"there are {n} submissions in the table"
         raise InputError(f"{function}: {problem}, and what one claims explains no error of another; give one at a time")
 
 

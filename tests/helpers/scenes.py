@@ -135,3 +135,22 @@ SCENES = [
         ],
     ),
 ]
+
+
+# Where the joints of a person are, from the nose (px).
+JOINTS = {"nose": (0, 0), "left_shoulder": (-20, 30), "right_shoulder": (20, 30)}
+
+
+def shaped(points: pd.DataFrame, kind: str) -> pd.DataFrame:
+    """Points as boxes of 40 x 30 px around them, turned by 90 degrees or not, or as people whose noses they are."""
+    if kind in ("boxes", "tracks"):
+        return points.assign(x=points["x"] - 20, y=points["y"] - 15, w=40.0, h=30.0)
+    if kind == "oriented boxes":
+        return points.rename(columns={"x": "cx", "y": "cy"}).assign(w=40.0, h=30.0, angle=90.0)
+    if kind in ("poses", "joints"):
+        joints = [
+            points.assign(joint=joint, x=points["x"] + x, y=points["y"] + y, area=3000.0)
+            for joint, (x, y) in JOINTS.items()
+        ]
+        return pd.concat(joints, ignore_index=True)
+    return points

@@ -35,6 +35,7 @@ from helpers.browser import (
 )
 from helpers.problems import warned
 from helpers.report_inputs import HOSTILE, QUOTED, folder_of_pictures, many, many_boxes
+from helpers.scenes import JOINTS, shaped
 
 Opened = Callable[..., webdriver.Chrome]
 
@@ -48,7 +49,6 @@ WORDS: dict[str, dict[str, Any]] = {
     "joints": {"tau": 10},
     "tracks": {"tracks": True},
 }
-JOINTS = {"nose": (0, 0), "left_shoulder": (-20, 30), "right_shoulder": (20, 30)}
 
 
 def scene(kind: str) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -68,21 +68,6 @@ def scene(kind: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     names = ["sequence", "frame", "object", "x", "y"]
     truth, predicted = (shaped(pd.DataFrame(side, columns=names), kind) for side in sides.values())
     return truth, predicted.assign(score=0.5 + 0.1 * predicted["frame"])
-
-
-def shaped(points: pd.DataFrame, kind: str) -> pd.DataFrame:
-    """Points as boxes of 40 x 30 px around them, turned by 90 degrees or not, or as people whose noses they are."""
-    if kind in ("boxes", "tracks"):
-        return points.assign(x=points["x"] - 20, y=points["y"] - 15, w=40.0, h=30.0)
-    if kind == "oriented boxes":
-        return points.rename(columns={"x": "cx", "y": "cy"}).assign(w=40.0, h=30.0, angle=90.0)
-    if kind in ("poses", "joints"):
-        joints = [
-            points.assign(joint=joint, x=points["x"] + x, y=points["y"] + y, area=3000.0)
-            for joint, (x, y) in JOINTS.items()
-        ]
-        return pd.concat(joints, ignore_index=True)
-    return points
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,7 @@ from selenium.webdriver.support.ui import Select, WebDriverWait
 
 import spotgeo_frames as sf
 from helpers.browser import NARROW, WIDE, axe_findings, button, has_colour, page_width, reads, text
+from helpers.scenes import shaped
 
 Opened = Callable[..., webdriver.Chrome]
 
@@ -26,7 +27,6 @@ RULES: dict[str, dict[str, Any]] = {
     "joints": {"tau": 10},
     "tracks": {"tracks": True},
 }
-JOINTS = {"nose": (0, 0), "left_shoulder": (-20, 30), "right_shoulder": (20, 30)}
 INK = (27, 31, 36)
 
 # The labels that are drawn from now on, with the panel that they are drawn in.
@@ -61,19 +61,6 @@ def scene(kind: str) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
     truth, *predicted = (pd.DataFrame(side, columns=names) for side in (rows, *found.values()))
     moved = [shaped(one.assign(x=one["x"] + 2), kind) for one in predicted]
     return shaped(truth, kind), dict(zip(found, moved, strict=True))
-
-
-def shaped(points: pd.DataFrame, kind: str) -> pd.DataFrame:
-    """Points as boxes of 40 x 30 px around them, or as people whose noses they are."""
-    if kind in ("boxes", "tracks"):
-        return points.assign(x=points["x"] - 20, y=points["y"] - 15, w=40.0, h=30.0)
-    if kind in ("poses", "joints"):
-        joints = [
-            points.assign(joint=joint, x=points["x"] + x, y=points["y"] + y, area=3000.0)
-            for joint, (x, y) in JOINTS.items()
-        ]
-        return pd.concat(joints, ignore_index=True)
-    return points
 
 
 @pytest.fixture(scope="module")

@@ -112,9 +112,8 @@ def _check_any(given: Mapping[Any, Any], name: str, needed: str, who: Who) -> No
 
 def check_one_submission(table: pd.DataFrame, name: str, how: str) -> None:
     """Raises InputError if a table that a plot draws of one submission is of several; `how` says what to do."""
-    n_submissions = len(table["submission"].unique()) if "submission" in table else 1
-    if n_submissions > 1:
-        raise InputError(f"plots: {name} draws one submission, and there are {n_submissions}; {how}")
+    if (n := row_counts.count_of_submissions(table)) > 1:
+        raise InputError(f"plots: {name} draws one submission, and there are {n}; {how}")
 
 
 def check_columns(table: pd.DataFrame, names: Sequence[str], needed: str, who: Who = "plots") -> None:

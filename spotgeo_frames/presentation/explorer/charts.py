@@ -4,7 +4,7 @@ All of them are about the rows that count and pass the filter. A chart is named 
 cell or a lasso means the same rows again, and nothing has to be remembered between two messages.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -93,12 +93,11 @@ def column_names(contents: Contents) -> dict[str, list[str]]:
     }
 
 
-def counts_of(contents: Contents, name: str, keeps: np.ndarray) -> Counts:
+def counts_of(contents: Contents, known: Mapping[str, list[str]], name: str, keeps: np.ndarray) -> Counts:
     """Counts the rows that `keeps` marks: by a column and by outcome and submission; or class by class.
 
-    Raises InputError if there is no such chart.
+    `known` are the column_names(). Raises InputError if there is no such chart.
     """
-    known = column_names(contents)
     if name in known["confusion"]:
         counts = _confusion(contents, known["confusion"].index(name))
     else:
@@ -106,7 +105,7 @@ def counts_of(contents: Contents, name: str, keeps: np.ndarray) -> Counts:
     return counts._replace(row=np.where(keeps, counts.row, -1))
 
 
-def _named(known: dict[str, list[str]], what: str, name: str) -> str:
+def _named(known: Mapping[str, list[str]], what: str, name: str) -> str:
     """The name of a column, checked."""
     if name not in known[what]:
         raise InputError(f"explore: there is no column {name!r} for this; there are {messages.listed(known[what])}")
@@ -230,9 +229,8 @@ def _is_text(values: pd.Series) -> bool:
     return isinstance(values.dtype, pd.CategoricalDtype | pd.StringDtype) or pd.api.types.is_bool_dtype(values.dtype)
 
 
-def places_of(contents: Contents, x: str, y: str) -> np.ndarray:
+def places_of(contents: Contents, known: Mapping[str, list[str]], x: str, y: str) -> np.ndarray:
     """Two columns of numbers as points, (N, 2); raises InputError if a name is of no column of numbers."""
-    known = column_names(contents)
     columns = [as_numbers(values_of(contents, _named(known, "numbers", name))) for name in (x, y)]
     return np.stack(columns, axis=1)
 
@@ -257,12 +255,14 @@ def within(places: np.ndarray, corners: np.ndarray) -> np.ndarray:
     return answer
 
 
-def listed_rows(contents: Contents, keeps: np.ndarray, by: str, rising: bool) -> np.ndarray:
+def listed_rows(
+    contents: Contents, known: Mapping[str, list[str]], keeps: np.ndarray, by: str, rising: bool
+) -> np.ndarray:
     """The rows that `keeps` marks, by frame, or sorted by a column of numbers; those without a number come last."""
     rows = contents.in_order[keeps[contents.in_order]]
     if not by:
         return rows
-    values = as_numbers(values_of(contents, _named(column_names(contents), "numbers", by)))[rows]
+    values = as_numbers(values_of(contents, _named(known, "numbers", by)))[rows]
     return rows[np.argsort(values if rising else -values, kind="stable")]
 
 

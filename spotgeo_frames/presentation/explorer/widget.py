@@ -11,6 +11,7 @@ there is has an answer with `error`, and changes nothing.
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -178,7 +179,7 @@ class Explorer(anywidget.AnyWidget):
     def _outline(self) -> Message:
         """All frames, and whether there may be pictures."""
         message = outline(self._contents)
-        more = {"pictures": self._images is not None, "columns": charts.column_names(self._contents)}
+        more = {"pictures": self._images is not None, "columns": self._columns}
         return message._replace(content=message.content | more)
 
     def _news(self) -> None:
@@ -202,7 +203,7 @@ class Explorer(anywidget.AnyWidget):
     def _choose(self, asked: Mapping[str, Any]) -> None:
         """Marks the rows that a cell of a table of counts has, or a lasso; `more` adds them to the marked ones."""
         if "corners" in asked:
-            places = charts.places_of(self._contents, text_in(asked, "x"), text_in(asked, "y"))
+            places = charts.places_of(self._contents, self._columns, text_in(asked, "x"), text_in(asked, "y"))
             rows = np.flatnonzero(self._keeps() & charts.within(places, corners_in(asked)))
         else:
             counted = self._counts(asked)
@@ -215,15 +216,20 @@ class Explorer(anywidget.AnyWidget):
         """Filters by the marked rows; or not any more."""
         self.filter = self._by_table(self._marked) if on else None
 
+    @cached_property
+    def _columns(self) -> dict[str, list[str]]:
+        """What can be counted, drawn and sorted by, which takes a look at every value."""
+        return charts.column_names(self._contents)
+
     def _keeps(self) -> np.ndarray:
         """Which rows count and pass the filter."""
         return charts.counted_rows(self._contents, self._passes)
 
     def _counts(self, asked: Mapping[str, Any]) -> charts.Counts:
-        return charts.counts_of(self._contents, text_in(asked, "by"), self._keeps())
+        return charts.counts_of(self._contents, self._columns, text_in(asked, "by"), self._keeps())
 
     def _points(self, asked: Mapping[str, Any]) -> Message:
-        places = charts.places_of(self._contents, text_in(asked, "x"), text_in(asked, "y"))
+        places = charts.places_of(self._contents, self._columns, text_in(asked, "x"), text_in(asked, "y"))
         return points(charts.drawn_points(self._contents, places, self._keeps()), self._marked)
 
     def _patches(self, asked: Mapping[str, Any]) -> Message:
@@ -236,7 +242,7 @@ class Explorer(anywidget.AnyWidget):
             keeps = np.isin(np.arange(len(keeps)), self._marked)
         elif of == "errors":
             keeps &= charts.are_errors(self._contents)
-        rows = charts.listed_rows(self._contents, keeps, text_in(asked, "by"), flag_in(asked, "rising"))
+        rows = charts.listed_rows(self._contents, self._columns, keeps, text_in(asked, "by"), flag_in(asked, "rising"))
         return patches(self._contents, rows[: number_in(asked, "n", MOST_PATCHES)], len(rows))
 
     def _by_table(self, rows: Sequence[int]) -> dict[str, np.ndarray]:

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ..drawn_confusion import MOST_WRITTEN, shares_of_rows
-from .parts import NOTHING, Drawing, Rows, of_picked, short_names, shown_name, submission_tooltip, tooltips
+from .parts import NOTHING, SHARES, Drawing, Rows, of_picked, short_names, shown_name, submission_tooltip, tooltips
 
 # Names of classes are cut off at this width (px).
 LABELS = alt.Axis(labelLimit=140)
@@ -23,7 +23,6 @@ def confusion(squares: Mapping[str, pd.DataFrame], names: Sequence[str]) -> Draw
     drawn = zip(picks, squares.values(), strict=True)
     rows = [row | {"submission": pick} for pick, square in drawn for row in _cells(square)]
     scale = alt.Scale(scheme="cividis", domain=[0, 1])
-    legend = alt.Legend(format=".0%", gradientLength=200, values=[0, 0.25, 0.5, 0.75, 1])
     cells = alt.Chart(alt.NamedData("cells")).encode(
         x=alt.X("predicted:N", sort=COLUMN, title="predicted category", axis=SLANTED),
         y=alt.Y("truth:N", sort=ROW, title="true category", axis=LABELS),
@@ -35,7 +34,7 @@ def confusion(squares: Mapping[str, pd.DataFrame], names: Sequence[str]) -> Draw
             ("share:Q", "share of the row", ".2%"),
         ),
     )
-    color = alt.Color("share:Q", title="share of the row", scale=scale, legend=legend)
+    color = alt.Color("share:Q", title="share of the row", scale=scale, legend=SHARES)
     chart = of_picked(cells.mark_rect().encode(color=color), names)
     if max(map(len, squares.values())) - 1 <= MOST_WRITTEN:
         light = alt.FieldGTPredicate(gt=0.5, field="share")

@@ -30,6 +30,7 @@ from .parts import (
     NOTHING,
     OF_SUBMISSION,
     SERIES,
+    SHARES,
     Condition,
     Drawing,
     Rows,
@@ -52,8 +53,7 @@ def recall_map(matches: pd.DataFrame, names: Sequence[str], bins: int = MAP_COLU
     if not places:
         return None
     scale = alt.Scale(scheme="viridis", domain=[0, 1])
-    legend = alt.Legend(format=".0%", gradientLength=200, values=[0, 0.25, 0.5, 0.75, 1])
-    color = alt.Color("recall:Q", title="recall", scale=scale, legend=legend)
+    color = alt.Color("recall:Q", title="recall", scale=scale, legend=SHARES)
     told = [("recall:Q", "recall", ".1%"), ("found:Q", "found", ","), ("truths:Q", "truths", ",")]
     plane = plane_of(matches)
     axes = _axes(plane, [plane.title(axis) for axis in "xy"])

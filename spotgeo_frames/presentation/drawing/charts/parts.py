@@ -34,6 +34,9 @@ DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3]]
 # of a map, which shows where the map has no value.
 INK, FAINT, HOLLOW, NOTHING = "#7c7c7c", "#8c8c8d", "#ffffff", "rgba(128, 128, 128, 0.2)"
 
+# The legend of colours that are shares.
+SHARES = alt.Legend(format=".0%", gradientLength=200, values=[0, 0.25, 0.5, 0.75, 1])
+
 # How much of the colour remains of what is not highlighted.
 PALE = 0.15
 

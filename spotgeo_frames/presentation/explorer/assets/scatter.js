@@ -11,6 +11,7 @@ import { palettesOf } from "../../viewer/assets/palette.js";
  * @import { Kernel, Message } from "./kernel.js"
  *
  * @typedef {object} Cloud the points of a scatter
+ * @property {Ends} ends of its axes
  * @property {Float64Array} x
  * @property {Float64Array} y
  * @property {Uint8Array} outcome found, missed or false
@@ -86,7 +87,7 @@ export function makeScatter(kernel, { numbers }) {
     if (!cloud || !canvas.clientWidth) return;
     const size = { width: canvas.clientWidth, height: canvas.clientHeight };
     const { plain } = palettesOf(canvas);
-    const ends = endsOf(cloud);
+    const { ends } = cloud;
     const context = sharp(canvas, size);
     context.clearRect(0, 0, size.width, size.height);
     const placed = placing(ends, size, isDownward());
@@ -100,7 +101,7 @@ export function makeScatter(kernel, { numbers }) {
     lasso = [];
     if (cloud && corners.length > 2) {
       const size = { width: canvas.clientWidth, height: canvas.clientHeight };
-      const values = valuing(endsOf(cloud), size, isDownward());
+      const values = valuing(cloud.ends, size, isDownward());
       kernel.tell("choose", { ...cloud.names, corners: fewer(corners).map(([x, y]) => values(x, y)), more });
     }
     draw();
@@ -108,20 +109,23 @@ export function makeScatter(kernel, { numbers }) {
 }
 
 /** @param {Message} message @param {{x: string, y: string}} names @returns {Cloud} */
-function readCloud({ content, buffers: [x, y, outcome, marked] }, names) {
-  return { names, x: new Float64Array(x), y: new Float64Array(y), outcome: new Uint8Array(outcome), marked: new Uint8Array(marked), nRows: content.n_rows };
+function readCloud({ content, buffers: [acrosses, downs, outcome, marked] }, names) {
+  const [x, y] = [new Float64Array(acrosses), new Float64Array(downs)];
+  const ends = { x: endsOf(x), y: endsOf(y) };
+  return { names, ends, x, y, outcome: new Uint8Array(outcome), marked: new Uint8Array(marked), nRows: content.n_rows };
 }
 
-/** @param {Cloud} cloud @returns {Ends} */
-function endsOf({ x, y }) {
-  const of = (/** @type {Float64Array} */ values) => {
-    let [least, most] = [Infinity, -Infinity];
-    for (const value of values) [least, most] = [Math.min(least, value), Math.max(most, value)];
-    if (least > most) return /** @type {[number, number]} */ ([0, 1]);
-    const room = (most - least) * 0.03 || 0.5;
-    return /** @type {[number, number]} */ ([least - room, most + room]);
-  };
-  return { x: of(x), y: of(y) };
+/**
+ * The ends of an axis, a little beyond its values.
+ * @param {Float64Array} values
+ * @returns {[number, number]}
+ */
+function endsOf(values) {
+  let [least, most] = [Infinity, -Infinity];
+  for (const value of values) [least, most] = [Math.min(least, value), Math.max(most, value)];
+  if (least > most) return [0, 1];
+  const room = (most - least) * 0.03 || 0.5;
+  return [least - room, most + room];
 }
 
 /**
