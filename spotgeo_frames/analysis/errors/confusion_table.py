@@ -18,12 +18,12 @@ import numpy as np
 import pandas as pd
 
 from ...geometries import Measure
-from ...matching import Pairs, Rule, alignment, greedy, noted_rule, options_of_matches
+from ...matching import Pairs, Rule, greedy, noted_rule, options_of_matches
 from ...scoring import AveragePrecision, Matched, row_counts, sequence_sums, similar_of_any_category
 from ...support import InputError, label, pandas_tables
-from ...tables import Table, checks, messages, schema, sides_of, table_kinds
+from ...tables import Table, checks, messages, schema, table_kinds
 from .detection_errors import check_by_similarity
-from .error_kinds import check_left_out, paired
+from .error_kinds import check_left_out, near_rows, paired
 
 COLUMNS = ["truth_category", "predicted_category"]
 
@@ -164,11 +164,7 @@ def _in_order(values: pd.Series) -> list[Any]:
 
 def rows_of_other_classes(table: pd.DataFrame, rule: Rule) -> tuple[np.ndarray, np.ndarray]:
     """The rows of misses and of the false alarms that they are paired with, whatever their categories."""
-    sides = sides_of(table, rule.measured_columns)
-    aligned = alignment.align(sides.truth, sides.predictions)
-    near = rule.near_pairs(alignment.without_categories(aligned))
-    truth_row = sides.truth_rows[aligned.truth.row][near.truth]
-    predicted_row = sides.predicted_rows[aligned.predictions.row][near.prediction]
+    aligned, near, truth_row, predicted_row, _ = near_rows(table, rule)
     outcome = table["outcome"].array.codes
     left = np.flatnonzero((outcome[truth_row] == schema.FN) & (outcome[predicted_row] == schema.FP))
     chosen = left[paired(near.take(left), aligned, rule, rule.largest_cost)]

@@ -210,13 +210,8 @@ def kinds_of_errors(table: pd.DataFrame, rule: Rule, farthest: float | None = No
     `farthest` is the largest distance (px or head sizes) or the least similarity of a mislocated pair.
     """
     farthest = _farthest(rule)[0] if farthest is None else farthest
-    sides = sides_of(table, rule.measured_columns)
-    aligned = alignment.align(sides.truth, sides.predictions)
-    near = rule.near_pairs(alignment.without_categories(aligned), farthest)
+    aligned, near, truth_row, predicted_row, predicted_rows = near_rows(table, rule, farthest)
     same = same_category(aligned, near.prediction, near.truth) & np.ones(len(near.truth), bool)
-    truth_rows = sides.truth_rows[aligned.truth.row]
-    predicted_rows = sides.predicted_rows[aligned.predictions.row]
-    truth_row, predicted_row = truth_rows[near.truth], predicted_rows[near.prediction]
 
     outcome = table["outcome"].array.codes
     close, missed, false = (
@@ -245,6 +240,30 @@ def kinds_of_errors(table: pd.DataFrame, rule: Rule, farthest: float | None = No
             partner[rows[chosen]] = other[rows[chosen]] = others[chosen]
             measure[rows[chosen]] = near.measure[chosen]
     return ErrorKinds(kind, partner, other, measure)
+
+
+class NearRows(NamedTuple):
+    """The near pairs of a match table, whatever their categories.
+
+    `truth_row` and `predicted_row` (K,) are the rows of the K pairs, `predicted_rows` (P,) those of all predictions in
+    the order of `aligned`.
+    """
+
+    aligned: Aligned
+    near: Pairs
+    truth_row: np.ndarray
+    predicted_row: np.ndarray
+    predicted_rows: np.ndarray
+
+
+def near_rows(table: pd.DataFrame, rule: Rule, farthest: float | None = None) -> NearRows:
+    """The pairs that may match by a rule, or reach as far as `farthest`, as rows of a checked match table."""
+    sides = sides_of(table, rule.measured_columns)
+    aligned = alignment.align(sides.truth, sides.predictions)
+    near = rule.near_pairs(alignment.without_categories(aligned), farthest)
+    predicted_rows = sides.predicted_rows[aligned.predictions.row]
+    truth_row = sides.truth_rows[aligned.truth.row][near.truth]
+    return NearRows(aligned, near, truth_row, predicted_rows[near.prediction], predicted_rows)
 
 
 def possible_kinds(table: pd.DataFrame) -> list[str]:
