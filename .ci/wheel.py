@@ -1,7 +1,8 @@
 """Builds the wheel and the source distribution into dist/, checks what they hold, and tries the wheel as users would.
 
 `make wheel` runs it. The wheel is installed into a venv of its own, first without any extra and then with all of them,
-and .ci/try_readme.py runs the README there, in a folder where nothing of the source tree can be imported.
+and .ci/try_readme.py runs the README there, in a folder where nothing of the source tree can be imported. With all
+extras, .ci/try_examples.py also runs the examples of all docstrings there, and docs/answers.py the code of all pages.
 """
 
 import shutil
@@ -16,6 +17,8 @@ from pathlib import Path
 PROJECT = Path(__file__).resolve().parents[1]
 DIST = PROJECT / "dist"
 README_SCRIPT = PROJECT / ".ci" / "try_readme.py"
+EXAMPLES_SCRIPT = PROJECT / ".ci" / "try_examples.py"
+PAGES_SCRIPT = PROJECT / "docs" / "answers.py"
 
 
 def ran(*command: str | Path, folder: Path = PROJECT) -> str:
@@ -83,6 +86,9 @@ def try_wheel(wheel: Path) -> None:
             shutil.copytree(PROJECT / "data", user / "data")
             options = ["--all-extras"] if extras else []
             print(ran(python, "-I", README_SCRIPT, PROJECT / "README.md", *options, folder=user), end="")
+        print(ran(python, "-I", EXAMPLES_SCRIPT, folder=user), end="")
+        pages = ran(python, "-I", PAGES_SCRIPT, "--check", folder=user).splitlines()
+        print(f"{len(pages)} pages of the docs give the answers that they show")
 
 
 def main() -> None:

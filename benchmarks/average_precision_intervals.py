@@ -3,15 +3,20 @@
     python benchmarks/average_precision_intervals.py [--replicates 400] [--images 50 250 1000] [--classes 8 80]
     python benchmarks/average_precision_intervals.py --protocol voc2010 --asked AP --only coverage
     python benchmarks/average_precision_intervals.py --tau 6 --asked AP CPM sensitivity_1 --only coverage
+    python benchmarks/average_precision_intervals.py --only rival --images 50 --classes 1 8 --replicates 200
 
 Images are drawn from a process, and the true AP, AP50 and AR100 are those of 30,000 of its images. Images differ in
 size (a few have most objects), in how hard they are, and in which classes they show. Of 95% intervals, 95% are to hold
 the true number; of two detectors that are equally good, p-values of at most 0.05 are to occur in 5%. Seeded: the shares
-come out the same each time. docs/uncertainty.md has them.
+come out the same each time. docs/uncertainty.md has them. `rival` holds the intervals of hotcoco's `compare` against
+the same process (`pip install hotcoco`); docs/why.md has them.
 """
 
 import argparse
+import json
+import tempfile
 import warnings
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -133,12 +138,60 @@ def p_values(n_classes: int, sizes: list[int], replicates: int) -> None:
             print(f"{n:5} images: AP {share:.1%}; null {1 - known.mean():.1%}", flush=True)
 
 
+def rival(n_classes: int, sizes: list[int], replicates: int) -> None:
+    """How often 95% intervals of the difference of two runs of one detector (AP) hold 0: hotcoco's, and those here."""
+    print(f"\n95% intervals of a difference of 0, {n_classes} classes")
+    for n in sizes:
+        bounds = []
+        for replicate in range(replicates):
+            random = np.random.default_rng([4, n, n_classes, replicate])
+            images = draw_images(random, n, n_classes)
+            claims = [detect(random, images, Detector()) for _ in range(2)]
+            a, b = (sf.average_precision(images.truth, each) for each in claims)
+            ours = sf.compare({"a": a, "b": b}, ["AP"], resamples=1000).pairs.iloc[0]
+            bounds.append([*hotcoco_bounds(images.truth.objects, claims, n, n_classes), ours["low"], ours["high"]])
+        of = np.array(bounds, float).reshape(-1, 2, 2)
+        known = ~np.isnan(of).any(axis=2)
+        held = ((of[..., 0] <= 0) & (of[..., 1] >= 0) & known).sum(axis=0) / known.sum(axis=0)
+        width = np.nanmean(of[..., 1] - of[..., 0], axis=0)
+        shares = (
+            f"{name} {h:.1%} (width {w:.3f})" for name, h, w in zip(("hotcoco", "here"), held, width, strict=True)
+        )
+        print(f"{n:5} images: {', '.join(shares)}; null here {1 - known[:, 1].mean():.1%}", flush=True)
+
+
+def hotcoco_bounds(truth: pd.DataFrame, claims: list[pd.DataFrame], n: int, n_classes: int) -> tuple[float, float]:
+    """The interval of hotcoco's `compare` of two detectors' AP, from 1,000 samples."""
+    import hotcoco
+
+    def rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+        values = table.assign(id=np.arange(1, len(table) + 1), iscrowd=0, area=table["w"] * table["h"])
+        named = values.rename(columns={"sequence": "image_id", "category": "category_id"})
+        named["bbox"] = values[["x", "y", "w", "h"]].to_numpy().tolist()
+        return named.drop(columns=["x", "y", "w", "h", "frame", "object"]).to_dict("records")
+
+    known = {"images": [{"id": k, "width": 10**6, "height": 10**6} for k in range(n)], "annotations": rows(truth)}
+    known["categories"] = [{"id": k, "name": str(k)} for k in range(n_classes)]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "truth.json")
+        path.write_text(json.dumps(known))
+        of_truth = hotcoco.COCO(str(path))
+        evaluations = [hotcoco.COCOeval(of_truth, of_truth.load_res(rows(each)), "bbox") for each in claims]
+        for evaluation in evaluations:
+            evaluation.evaluate()
+            evaluation.accumulate()
+        interval = hotcoco.compare(*evaluations, n_bootstrap=1000)["ci"]["AP"]
+    return interval["lower"], interval["upper"]
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--replicates", type=int, default=400)
     parser.add_argument("--images", type=int, nargs="+", default=[50, 250, 1000])
     parser.add_argument("--classes", type=int, nargs="+", default=[8, 80])
-    parser.add_argument("--only", nargs="+", choices=["coverage", "p_values"], default=["coverage", "p_values"])
+    parser.add_argument(
+        "--only", nargs="+", choices=["coverage", "p_values", "rival"], default=["coverage", "p_values"]
+    )
     parser.add_argument("--protocol", default="coco")
     parser.add_argument("--tau", type=float)
     parser.add_argument("--asked", nargs="+", default=ASKED)
@@ -148,4 +201,4 @@ if __name__ == "__main__":
     warnings.simplefilter("ignore")
     for classes in given.classes:
         for part in given.only:
-            {"coverage": coverage, "p_values": p_values}[part](classes, given.images, given.replicates)
+            {"coverage": coverage, "p_values": p_values, "rival": rival}[part](classes, given.images, given.replicates)

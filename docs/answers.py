@@ -1,5 +1,7 @@
 """Puts the answers into the pages: python docs/answers.py [PAGE ...], from anywhere; without pages, into all.
 
+With --check it changes no page, and exits with 1 where an answer is another one. .ci/wheel.py tries the wheel so.
+
 A page shows an answer in a block marked `text`, right after the block marked `python` or `sh` that gives it. Python's
 answer is what it prints, then the value of its last line, as a notebook would show it. All Python of a page runs from
 top to bottom, in a temporary folder where `data/` is at hand. Left out are blocks that import what cannot be imported
@@ -7,6 +9,7 @@ here, such as an experiment tracker, those that use what such blocks define, and
 `tests/test_pages.py` fails where an answer on a page is no longer what the code gives.
 """
 
+import argparse
 import ast
 import contextlib
 import io
@@ -23,8 +26,8 @@ from typing import Any
 import pandas as pd
 
 PROJECT = Path(__file__).parent.parent
-DOCS = ["index", "start", "tables", "counts", "command_line", "formats", "yolo", "experiment_trackers"]
-DOCS += ["your_data", "geometries", "extending", "protocols"]
+DOCS = ["index", "start", "tables", "counts", "command_line", "formats", "yolo", "experiment_trackers", "pipelines"]
+DOCS += ["why", "your_data", "geometries", "extending", "protocols"]
 PAGES = [
     PROJECT / "README.md",
     *(PROJECT / "docs" / f"{name}.md" for name in DOCS),
@@ -125,20 +128,36 @@ def without_trailing_spaces(text: str) -> str:
     return "".join(f"{line.rstrip()}\n" for line in text.splitlines())
 
 
-def main(pages: list[Path]) -> None:
-    pages = [page.absolute() for page in pages]
-    for page in pages:
-        with tempfile.TemporaryDirectory() as folder:
-            Path(folder, "data").symlink_to(PROJECT / "data")
-            before = Path.cwd()
-            os.chdir(folder)
-            try:
-                answered = with_answers(page.read_text("utf-8"))
-            finally:
-                os.chdir(before)
-        page.write_text(answered, "utf-8")
-        print(page.relative_to(PROJECT))
+def answered_page(page: Path) -> str:
+    """A page with its answers as they are now; its code runs in a temporary folder."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "data").symlink_to(PROJECT / "data")
+        before = Path.cwd()
+        os.chdir(folder)
+        try:
+            return with_answers(page.read_text("utf-8"))
+        finally:
+            os.chdir(before)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("pages", nargs="*", type=Path, default=PAGES)
+    parser.add_argument("--check", action="store_true", help="change nothing, and exit with 1 where an answer differs")
+    given = parser.parse_args()
+    outdated = []
+    for page in map(Path.absolute, given.pages):
+        text, now = page.read_text("utf-8"), answered_page(page)
+        if not given.check:
+            page.write_text(now, "utf-8")
+        elif now.split() != text.split():  # versions of pandas lay tables out a little differently
+            outdated.append(str(page.relative_to(PROJECT)))
+        print(page.relative_to(PROJECT), flush=True)
+    if outdated:
+        sys.exit(
+            f"The answers on {', '.join(outdated)} are no longer those of the code; python docs/answers.py mends them."
+        )
 
 
 if __name__ == "__main__":
-    main([Path(name) for name in sys.argv[1:]] or PAGES)
+    main()

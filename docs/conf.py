@@ -23,6 +23,7 @@ nb_mime_priority_overrides = [("html", "application/vnd.jupyter.widget-view+json
 
 html_theme = "pydata_sphinx_theme"
 html_title = project
+html_favicon = "_static/icon.svg"  # that of the HTML report
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_js_files = [
@@ -37,7 +38,7 @@ html_show_sourcelink = False
 html_show_search_summary = False  # pages opened from disk must not read others
 html_theme_options = {
     "navbar_end": ["theme-switcher"],
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
     "footer_start": ["copyright"],
     "footer_end": [],
     "show_toc_level": 2,

@@ -56,11 +56,15 @@ from .formats import write_yolo as write_yolo
 from .geometries import geometry as geometry
 from .matching import match as match
 from .matching import match_frames as match_frames
+from .presentation import assert_not_worse as assert_not_worse
 from .presentation import explore as explore
 from .presentation import load as load
+from .presentation import readable as readable
 from .presentation import report as report
 from .presentation import save as save
 from .presentation import show_tables as show_tables
+from .presentation import to_latex as to_latex
+from .presentation import to_markdown as to_markdown
 from .presentation import video as video
 from .scale import Accumulator as Accumulator
 from .scale import combine as combine

@@ -1,8 +1,8 @@
 """Interactive charts of the tables of this package, made with Altair.
 
-Every function draws one table in one line, and those that `plots` has under the same name draw the same table. A table
-of one submission is drawn as it is. Of several, put together with a column `submission` (`pd.concat({"a": a, "b": b},
-names=["submission"])` makes an index level of that name, which will do), each has a colour, or one at a time is shown.
+Every function draws one table in one line, and those that `plots` has under the same name draw the same table. Of
+several submissions, give a dict from their names to their tables, or one table with a column `submission`: each has a
+colour, or the reader picks one.
 
 What they return is a chart of Altair: `chart.properties(width=600)` changes it, `|` and `&` join several, and
 `chart.save("chart.html")` writes it. A pointer on a mark shows its numbers; a click on a name in a legend makes the
@@ -31,14 +31,20 @@ if TYPE_CHECKING:
 
     from altair.typing import ChartType
 
+    from .analysis import Calibration, DetectionLimit
+
 __all__ = [
+    "calibration",
     "confusion",
+    "detection_limit",
     "distances",
     "error_costs",
     "forest",
+    "gospa",
     "hota_curve",
     "metric_by_slice",
     "precision_recall",
+    "protocols",
     "recall_map",
     "residuals",
     "sweep_curves",
@@ -50,13 +56,14 @@ def __dir__() -> list[str]:
     return __all__
 
 
-def recall_map(matches: Table, bins: int = 12, axes: tuple[str, str] | None = None) -> ChartType:
+def recall_map(matches: Table | Mapping[str, Table], bins: int = 12, axes: tuple[str, str] | None = None) -> ChartType:
     """Charts recall over the image plane (px).
 
     Parameters
     ----------
     matches
-        A match table with `truth_x` and `truth_y`; of several submissions the reader picks the one to see.
+        A match table with `truth_x` and `truth_y`, or a dict from the names of submissions to such tables, of which the
+        reader picks the one to see.
     bins
         The count of columns of the map. There are as many rows as make its cells square.
     axes
@@ -77,19 +84,19 @@ def recall_map(matches: Table, bins: int = 12, axes: tuple[str, str] | None = No
     >>> truth = sf.read_objects("data/sample/truth.parquet")
     >>> matches = sf.match(truth, sf.read_objects("data/sample/eager.parquet"))
     >>> sf.charts.recall_map(matches).title
-    'Recall over the image plane'
+    'Recall over the image'
     """
     return _charts().recall_map(matches, bins, axes)
 
 
-def distances(matches: Table, bins: int = 40) -> ChartType:
+def distances(matches: Table | Mapping[str, Table], bins: int = 40) -> ChartType:
     """Charts how many true positives there are by their distance (px), or by their similarity.
 
     Parameters
     ----------
     matches
-        A match table; of several submissions the reader picks the one to see. Where its notes have them, epsilon and
-        tau, or the threshold of the similarity, are marked.
+        A match table, or a dict from the names of submissions to match tables, of which the reader picks the one to
+        see. Where its notes have them, epsilon and tau, or the threshold of the similarity, are marked.
     bins
         The count of bars.
 
@@ -99,7 +106,8 @@ def distances(matches: Table, bins: int = 40) -> ChartType:
 
     Raises
     ------
-    InputError: `matches` is no match table, or `bins` is not 1 to 1,000.
+    InputError: `matches` is no match table, the tables of a dict differ in tau, epsilon or threshold, or `bins` is not
+        1 to 1,000.
 
     Examples
     --------
@@ -107,19 +115,21 @@ def distances(matches: Table, bins: int = 40) -> ChartType:
     >>> truth = sf.read_objects("data/sample/truth.parquet")
     >>> matches = sf.match(truth, sf.read_objects("data/sample/eager.parquet"))
     >>> sf.charts.distances(matches).title
-    'The true positives by their distance'
+    'Distance of true positives'
     """
     return _charts().distances(matches, bins)
 
 
-def residuals(matches: Table, tau: float | None = None, axes: tuple[str, str] | None = None) -> ChartType:
+def residuals(
+    matches: Table | Mapping[str, Table], tau: float | None = None, axes: tuple[str, str] | None = None
+) -> ChartType:
     """Charts predicted minus true coordinates of the true positives (px), counted in bins.
 
     Parameters
     ----------
     matches
-        A match table by distance, with the coordinates of truths and predictions; of several submissions the reader
-        picks the one to see.
+        A match table by distance, with the coordinates of truths and predictions, or a dict from the names of
+        submissions to such tables, of which the reader picks the one to see. They have one tau.
     tau
         The largest distance of a true positive (px). Needed only where the match table has lost its own.
     axes
@@ -140,7 +150,7 @@ def residuals(matches: Table, tau: float | None = None, axes: tuple[str, str] | 
     >>> truth = sf.read_objects("data/sample/truth.parquet")
     >>> matches = sf.match(truth, sf.read_objects("data/sample/eager.parquet"))
     >>> sf.charts.residuals(matches).title
-    'Predicted minus true coordinates of the true positives, and tau'
+    'Predicted minus true coordinates of true positives'
     """
     return _charts().residuals(matches, tau, axes)
 
@@ -172,18 +182,19 @@ def metric_by_slice(intervals: Table | Mapping[str, Table], metric: str | None =
     >>> matches = sf.match(truth, sf.read_objects("data/sample/eager.parquet"))
     >>> slices = sf.intervals(matches, by="frame", metrics=["recall"])
     >>> sf.charts.metric_by_slice(slices).title
-    'recall by slice, with intervals'
+    'Recall by slice, with intervals'
     """
     return _charts().metric_by_slice(intervals, metric)
 
 
-def error_costs(costs: Table) -> ChartType:
+def error_costs(costs: Table | Mapping[str, Table]) -> ChartType:
     """Charts how much F1, HOTA of tracks and poses, or AP would gain if each kind of error alone were corrected.
 
     Parameters
     ----------
     costs
-        The table that `error_costs` returned; several submissions have a bar each.
+        The table that `error_costs` returned, or a dict from the names of submissions to such tables, which have a bar
+        each.
 
     Returns
     -------
@@ -199,18 +210,19 @@ def error_costs(costs: Table) -> ChartType:
     >>> truth = sf.read_objects("data/sample/truth.parquet")
     >>> matches = sf.match(truth, sf.read_objects("data/sample/eager.parquet"))
     >>> sf.charts.error_costs(sf.error_costs(sf.diagnose(matches))).title
-    'F1 gained if one kind of error alone were corrected, by kind'
+    'F1 gained if one kind of error alone were corrected'
     """
     return _charts().error_costs(costs)
 
 
-def sweep_curves(curve: Table) -> ChartType:
+def sweep_curves(curve: Table | Mapping[str, Table]) -> ChartType:
     """Charts F1 (of tracks, HOTA) over the score threshold, and precision over recall, side by side.
 
     Parameters
     ----------
     curve
-        The table `curve` that `sweep` returned; each submission, and each tau or similarity threshold, has a line.
+        The table `curve` that `sweep` returned, or a dict from the names of submissions to such tables. Each
+        submission, and each tau or similarity threshold, has a line.
 
     Returns
     -------
@@ -227,18 +239,18 @@ def sweep_curves(curve: Table) -> ChartType:
     >>> truth = sf.read_objects("data/sample/truth.parquet")
     >>> swept = sf.sweep(truth, sf.read_objects("data/sample/eager.parquet"), score=[0.2, 0.5, 0.8])
     >>> [chart.title for chart in sf.charts.sweep_curves(swept.curve).hconcat]
-    ['F1 by the threshold of the score, the best marked', 'Precision by recall, over thresholds of the score']
+    ['F1 by score threshold', 'Precision over recall']
     """
     return _charts().sweep_curves(curve)
 
 
-def forest(pairs: Table, metric: str | None = None) -> ChartType:
+def forest(pairs: Table | Mapping[str, Table], metric: str | None = None) -> ChartType:
     """Charts the difference of a metric for each pair of submissions, with its interval.
 
     Parameters
     ----------
     pairs
-        The table `pairs` that `compare` returned.
+        The table `pairs` that `compare` returned, or a dict from names to such tables, such as one of each rule.
     metric
         The name of the metric to draw; the first one of the table without it.
 
@@ -263,14 +275,14 @@ def forest(pairs: Table, metric: str | None = None) -> ChartType:
     return _charts().forest(pairs, metric)
 
 
-def hota_curve(curve: Table) -> ChartType:
+def hota_curve(curve: Table | Mapping[str, Table]) -> ChartType:
     """Charts HOTA, DetA, AssA and LocA over alpha, for all sequences combined, and all classes if there are any.
 
     Parameters
     ----------
     curve
-        The table `curve` that `track` or `pose` returned. Of several submissions, HOTA, DetA and AssA are three charts
-        side by side.
+        The table `curve` that `track` or `pose` returned, or a dict from the names of submissions to such tables, of
+        which HOTA, DetA and AssA are three charts side by side.
 
     Returns
     -------
@@ -290,13 +302,14 @@ def hota_curve(curve: Table) -> ChartType:
     return _charts().hota_curve(curve)
 
 
-def precision_recall(curve: Table, threshold: float | None = None) -> ChartType:
+def precision_recall(curve: Table | Mapping[str, Table], threshold: float | None = None) -> ChartType:
     """Charts precision over recall as the mean over categories, or at one threshold for each category.
 
     Parameters
     ----------
     curve
-        The table `curve` of what `average_precision` returned; several submissions have lines each.
+        The table `curve` of what `average_precision` returned, or a dict from the names of submissions to such tables,
+        which have lines each.
     threshold
         One of the table's thresholds, to draw a line for each category, at most the eight with the lowest average
         precision. Without it, the lines are means over categories: at the thresholds 0.50 and 0.75, and of all.
@@ -350,6 +363,117 @@ def confusion(counts: Table | Mapping[str, Table]) -> ChartType:
     'What each category is detected as'
     """
     return _charts().confusion(counts)
+
+
+def calibration(found: Calibration | Mapping[str, Calibration]) -> ChartType:
+    """Charts precision over the mean score of each bin, with intervals, and the line of a calibrated detector.
+
+    Parameters
+    ----------
+    found
+        What `calibration` returned, or a dict from the names of submissions to such results.
+
+    Returns
+    -------
+    The chart, which says so if there are no detections. Points below the dashed line are of scores that are too sure.
+
+    Raises
+    ------
+    InputError: `found` is not what `calibration` returned.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> truth = sf.read_objects("data/boxes/truth.parquet")
+    >>> found = sf.calibration(sf.match(truth, sf.read_objects("data/boxes/v1.parquet")))
+    >>> sf.charts.calibration(found).height
+    440
+    """
+    return _charts().calibration(found)
+
+
+def detection_limit(found: DetectionLimit | Mapping[str, DetectionLimit]) -> ChartType:
+    """Charts recall in bins of a column, the logistic curve, and the values where it is 50% and 90%.
+
+    Parameters
+    ----------
+    found
+        What `detection_limit` returned, or a dict from the names of submissions to such results of one column.
+
+    Returns
+    -------
+    The chart, which says so if there are no truths. At heights of 50% and 90% a bar goes from `low` to `high`, or to
+    the end of the curve where a bound is null.
+
+    Raises
+    ------
+    InputError: `found` is not what `detection_limit` returned.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> truth = sf.read_objects("data/sample/truth.parquet")
+    >>> matches = sf.match(truth, sf.read_objects("data/sample/cautious.parquet"))
+    >>> found = sf.detection_limit(matches.assign(depth=-matches["truth_brightness"]), "depth")
+    >>> sf.charts.detection_limit(found).width
+    440
+    """
+    return _charts().detection_limit(found)
+
+
+def gospa(matches: Table | Mapping[str, Table]) -> ChartType:
+    """Charts GOSPA by frame, the mean over sequences, as layers of what it is made of, and OSPA as a line.
+
+    Parameters
+    ----------
+    matches
+        A match table made with `assignment="least"`, or a dict from the names of submissions to such tables; several
+        have a line of GOSPA each.
+
+    Returns
+    -------
+    The chart, which says so if there are no frames. The layers add up to GOSPA (px, or the unit of the distance).
+
+    Raises
+    ------
+    InputError: `matches` is no match table, or was not made with `assignment="least"`.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> sides = sf.read_spotgeo("data/sample/truth.json"), sf.read_spotgeo("data/sample/eager.json")
+    >>> sf.charts.gospa(sf.match(*sides, assignment="least")).title
+    'GOSPA by frame, the mean of 60 sequences'
+    """
+    return _charts().gospa(matches)
+
+
+def protocols(table: Table | Mapping[str, Table]) -> ChartType:
+    """Charts the average precision of the same predictions by each protocol.
+
+    Parameters
+    ----------
+    table
+        The table that `protocols` returned, or a dict from the names of submissions to such tables; several have a bar
+        each.
+
+    Returns
+    -------
+    The chart, with marks of AP50 and AP75 of one submission, where a protocol has them.
+
+    Raises
+    ------
+    InputError: the table lacks `protocol`, `AP`, `AP50` or `AP75`.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> truth = sf.read_objects("data/boxes/truth.parquet")
+    >>> table = sf.protocols(truth, sf.read_objects("data/boxes/v1.parquet"), names=["coco", "voc2007"])
+    >>> sf.charts.protocols(table).title
+    'The same predictions by each protocol'
+    """
+    return _charts().protocols(table)
 
 
 def _charts() -> ModuleType:

@@ -19,6 +19,17 @@ settings.register_profile(
 settings.load_profile("no clock")
 
 
+# What says how terminals show texts is no matter of the tests. The library readline, which pytest loads, sets COLUMNS
+# where only processes see it that are started.
+for name in ("COLUMNS", "NO_COLOR", "FORCE_COLOR"):
+    os.environ.pop(name, None)
+    os.unsetenv(name)
+
+# Where nothing compiled is kept, each process that a test starts compiles the package, and each of pytest's all tests.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
 @pytest.hookimpl(optionalhook=True)  # of pytest-xdist
 def pytest_xdist_auto_num_workers() -> int:
     """A process more than there are cores: tests in a browser, and those of other processes, mostly wait."""

@@ -42,7 +42,7 @@ NEEDED = {
     ),
     "charts": ("sf.charts.recall_map(sf.match(sf.read_spotgeo(TRUTH), sf.read_spotgeo(TRUTH)))", "charts: altair"),
     "fsspec": ("sf.read_objects('memory://truth.parquet')", "memory://truth.parquet: addresses of this kind: fsspec"),
-    "report": ("sf.report(sf.read_spotgeo(TRUTH), sf.read_spotgeo(TRUTH), 'report.html')", "report: altair"),
+    "report": ("sf.report(sf.read_spotgeo(TRUTH), sf.read_spotgeo(TRUTH), 'report.html')", "report: jinja2"),
     "yolo": (
         "import pathlib, tempfile; folder = pathlib.Path(tempfile.mkdtemp()); (folder / 'a.txt').write_text(''); "
         "sf.read_yolo(folder, folder)",

@@ -202,7 +202,7 @@ def test_plots_and_charts_name_the_unit(sky: tuple[pd.DataFrame, pd.DataFrame]) 
     assert ax.get_xlabel() == "distance, arcsec"
     assert ax.get_legend().get_texts()[1].get_text() == "tau, 2 arcsec"
     ax = sf.plots.residuals(matches)
-    assert ax.get_xlabel() == "predicted - true x"
+    assert ax.get_xlabel() == "predicted − true x"
     assert not ax.patches  # tau is no circle of x and y
     assert ax.get_xlim()[1] >= max(abs(value) for value in ax.collections[0].get_offsets().data.ravel())
     slices = sf.intervals(matches, by="frame", metrics=["mse"], resamples=10)
@@ -212,7 +212,7 @@ def test_plots_and_charts_name_the_unit(sky: tuple[pd.DataFrame, pd.DataFrame]) 
     without = sf.match(*sky, distance=great_circle, tau=2)
     assert sf.plots.distances(without).get_xlabel() == "distance"
     swept = sf.sweep(*sky, [0.5], tau=[2, 3], distance=great_circle, unit="arcsec")
-    labels = [line.get_label() for line in sf.plots.sweep_curves(swept.curve).axes[1].get_lines()]
+    labels = [line.get_label() for line in sf.plots.sweep_curves(swept.curve)[1].get_lines()]
     assert labels[0] == "tau 2 arcsec"
 
 

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from multiprocessing import get_context
 from pathlib import Path
 
 import pandas as pd
@@ -131,3 +132,13 @@ def test_local_paths_have_slashes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(addresses.os.path, "abspath", lambda text: "C:\\data\\" + text)
     _, path = addresses.reached("day=1\\truth.parquet", Storage())
     assert path == "C:/data/day=1/truth.parquet"
+
+
+def test_results_travel_to_processes_that_begin_anew_and_back() -> None:
+    matches = sf.match(*(sf.read_spotgeo(PROJECT / f"data/sample/{name}.json") for name in ("truth", "eager")))
+    sides = sf.read_motchallenge(PROJECT / "data/tracks/truth", PROJECT / "data/tracks/tracker")
+    with get_context("spawn").Pool(1) as pool:  # as on Windows and macOS, where nothing is forked
+        summary = pool.apply(sf.summarize, [matches], {"by": "sequence"})
+        result = pool.apply(sf.track, sides)
+    pd.testing.assert_frame_equal(summary, sf.summarize(matches, by="sequence"))
+    pd.testing.assert_frame_equal(result.summary, sf.track(*sides).summary)

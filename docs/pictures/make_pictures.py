@@ -20,6 +20,7 @@ from matplotlib.figure import Figure
 
 import spotgeo_frames as sf
 from spotgeo_frames import plots
+from spotgeo_frames.presentation.drawing import display
 
 FOLDER = Path(__file__).parent
 DATA = FOLDER.parents[1] / "data"
@@ -58,6 +59,36 @@ def tracks() -> sf.TrackResult:
 def boxes(name: str) -> pd.DataFrame:
     truth = sf.read_objects(DATA / "boxes/truth.parquet", frames=DATA / "boxes/frames.parquet")
     return sf.match(truth, sf.read_objects(DATA / f"boxes/{name}.parquet"))
+
+
+def evaluation() -> Figure:
+    """Frames of points, boxes and poses; recall by brightness, and differences of two detectors, with intervals."""
+    figure = plt.figure(figsize=(8, 6.1), layout="constrained")
+    above, below = figure.subfigures(2, 1, height_ratios=[1, 1.1], hspace=0.04)
+    left, right = below.subfigures(1, 2, width_ratios=[1.1, 1])
+    matches = {name: sample_matches(name) for name in ("eager", "cautious")}
+    images = sf.match(*sf.read_coco(DATA / "coco/annotations.json", DATA / "coco/precise.json", boxes=True))
+    poses = sf.pose(*sf.read_posetrack(DATA / "poses/truth", DATA / "poses/tracker")).matches
+    shown = {"points": (matches["eager"], 1, 3), "boxes": (images, 39, 1), "poses": (poses, "corner", 23)}
+    for ax, (name, frame) in zip(above.subplots(1, 3), shown.items(), strict=True):
+        plots.frame(*frame, ax=ax)
+        ax.set(xlabel="", ylabel="", xticks=[], yticks=[], aspect="auto")
+        ax.set_title(name, pad=14)  # above the identities of poses
+        legend = ax.get_legend()
+        legend.remove()
+        if name == "points":
+            words = [text.get_text() for text in legend.get_texts()]
+            above.legend(legend.legend_handles, words, loc="outside lower center", ncols=4)
+    plots.metric_by_slice(
+        sf.intervals(matches["eager"], by={"truth_brightness": 5}, metrics=["recall"]), ax=left.subplots()
+    )
+    left.axes[0].set(title="Recall of faint and bright objects", ylabel="brightness, counts")
+    metrics = ["f1", "precision", "recall"]
+    pairs = sf.compare(matches, metrics=metrics).pairs
+    for ax, metric in zip(right.subplots(3, 1, sharex=True), metrics, strict=True):
+        plots.forest(pairs, ax=ax, metric=metric)
+        ax.set_title("")  # the label of the axis says it, and there is no room for both
+    return figure
 
 
 def points() -> Figure:
@@ -145,8 +176,9 @@ def breaks() -> Figure:
     switches = sf.identity_breaks(result).query("`break` == 'switch'")
     first = switches.iloc[0]
     near = result.matches.query("sequence == @first.sequence and -2 <= frame - @first.frame <= 1")
-    figure = plots.sequence(near, first["sequence"], most=4)
-    for ax in figure.axes:
+    panels = plots.sequence(near, first["sequence"], most=4)
+    figure = panels[0].figure
+    for ax in panels:
         ax.set_xlim(0, 250)  # where the identity switches; the others are far to the right
         ax.set_title(ax.get_title().partition("\n")[0])
     figure.set_size_inches(9.5, 3.6)
@@ -203,7 +235,58 @@ def photograph(name: str, folder: Path) -> None:
     options = ["--headless", "--no-sandbox", "--hide-scrollbars", f"--user-data-dir={folder}/browser"]
     shot = [f"--screenshot={whole}", "--window-size=1280,720", "--virtual-time-budget=8000"]
     subprocess.run([browser, *options, *shot, page.as_uri()], check=True, capture_output=True)
-    Image.open(whole).convert("RGB").quantize(128).save(FOLDER / f"{name}.png", optimize=True)
+    few_colours(Image.open(whole).convert("RGB")).save(FOLDER / f"{name}.png", optimize=True)
+
+
+def few_colours(picture: Any) -> Any:
+    """A picture with at most 256 colours, among them those of small marks."""
+    from PIL import Image
+
+    return picture.quantize(256, Image.Quantize.MAXCOVERAGE)
+
+
+def one_face(folder: Path) -> None:
+    """Recall by brightness of two detectors, as a plot, a chart, a page and a table, and a frame of the viewer."""
+    from PIL import Image, ImageDraw, ImageFont
+    from selenium import webdriver
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    truth, submissions, _ = of_points("eager", "cautious")
+    matches = {name: sf.match(truth, side) for name, side in submissions.items()}
+    edges = {"truth_brightness": [0, 40, 60, 80, 400]}
+    slices = {name: sf.intervals(of, by=edges, metrics=["recall"]) for name, of in matches.items()}
+    figure, ax = plt.subplots(figsize=(6.2, 3.2), layout="constrained")
+    plots.metric_by_slice(slices, ax=ax)
+    figure.savefig(folder / "plot.png", dpi=100)
+    sf.charts.metric_by_slice(slices).save(folder / "chart.png", ppi=90)
+    sf.report(truth, submissions, folder / "page.html", by=edges)
+    table = pd.concat(slices, names=["submission"]).reset_index("submission")
+    table = table[["submission", "truth_brightness", "estimate", "low", "high"]].assign(metric="recall")
+    table = table.rename_axis(columns=None)[["submission", "truth_brightness", "metric", "estimate", "low", "high"]]
+    cells = display.texts(table).to_html(index=False, border=0)
+    style = "body { font: 14px sans-serif; } td, th { padding: 2px 12px; text-align: right; }"
+    (folder / "table.html").write_text(f"<meta charset=utf-8><style>{style}</style>{cells}", "utf-8")
+    options = webdriver.ChromeOptions()
+    for option in ("--headless=new", "--no-sandbox", "--hide-scrollbars", "--window-size=1100,900"):
+        options.add_argument(option)
+    with webdriver.Chrome(options=options, service=webdriver.ChromeService(shutil.which("chromedriver"))) as driver:
+        driver.get((folder / "table.html").as_uri())
+        driver.find_element(By.TAG_NAME, "table").screenshot(str(folder / "table.png"))
+        driver.get((folder / "page.html").as_uri())
+        ready = "return document.documentElement.dataset.drawn === 'yes'"
+        WebDriverWait(driver, 60).until(lambda one: one.execute_script(ready))
+        for name, found in (("page", "[data-chart=slices-2]"), ("viewer", ".frames-viewer .viewer-stages")):
+            driver.find_element(By.CSS_SELECTOR, found).screenshot(str(folder / f"{name}.png"))
+    shown = {"plot": "sf.plots", "chart": "sf.charts", "page": "report", "table": "table", "viewer": "viewer"}
+    whole, font = Image.new("RGB", (1290, 1110), "white"), ImageFont.load_default(18)
+    for position, (name, text) in enumerate(shown.items()):
+        left, top = 20 + 640 * (position % 2), 10 + 370 * (position // 2)
+        ImageDraw.Draw(whole).text((left, top), text, "black", font)
+        picture = Image.open(folder / f"{name}.png").convert("RGB")
+        picture.thumbnail((1250 if name == "viewer" else 620, 330))
+        whole.paste(picture, (left, top + 30))
+    few_colours(whole).save(FOLDER / "one_face.png", optimize=True)
 
 
 Reported = tuple[Any, dict[str, Any], dict[str, Any]]
@@ -306,6 +389,7 @@ REPORTS: dict[str, Callable[[], Reported]] = {
 }
 
 DRAWN: dict[str, Callable[[], Figure]] = {
+    "evaluation": evaluation,
     "points": points,
     "sky": sky,
     "oriented_boxes_and_masks": turned,
@@ -320,10 +404,10 @@ DRAWN: dict[str, Callable[[], Figure]] = {
 
 def main(names: list[str]) -> None:
     warnings.simplefilter("ignore", UserWarning)  # of few sequences
-    for name in names or [*DRAWN, *REPORTS]:
-        if name in REPORTS:
+    for name in names or [*DRAWN, *REPORTS, "one_face"]:
+        if name not in DRAWN:
             with tempfile.TemporaryDirectory() as folder:
-                photograph(name, Path(folder))
+                one_face(Path(folder)) if name == "one_face" else photograph(name, Path(folder))
         else:
             # Without the version of matplotlib, so that the same picture is the same file.
             DRAWN[name]().savefig(FOLDER / f"{name}.png", dpi=80, metadata={"Software": None})

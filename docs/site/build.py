@@ -13,6 +13,7 @@ from pathlib import Path
 import kernel
 import links
 import pages
+import thumbnails
 
 PROJECT = Path(__file__).parents[2]
 SOURCE = PROJECT / "out" / "docs_source"
@@ -27,6 +28,8 @@ def main(target: Path) -> int:
     doctrees = ["--doctree-dir", str(SOURCE / ".doctrees")]
     command = [sys.executable, "-m", "sphinx", *options, *doctrees, str(SOURCE), str(target)]
     failed = subprocess.run(command, env=os.environ | kernel.settings(SOURCE), check=False).returncode
+    if (target / "gallery.html").exists():  # Sphinx may have failed before, and said why
+        thumbnails.add(target / "gallery.html")
     problems = links.problems(target)
     for problem in problems:
         print(problem, file=sys.stderr)

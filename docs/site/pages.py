@@ -12,7 +12,15 @@ from pathlib import Path
 import reference
 
 # Pages that lie outside of docs/, and where they are on the site. The site's first page says what the README says.
-OUTSIDE = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
+OUTSIDE = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md", "SECURITY.md": "security.md"}
+
+ICON = "spotgeo_frames/presentation/page/html/assets/icon.svg"
+
+# Words by which the search finds a place of a page that says the same in others: <!-- index: heatmap, hot spots -->
+INDEX = re.compile(r"^<!-- index: (.*) -->$", re.MULTILINE)
+
+# The words that an entry of the glossary explains: **false positive (FP)**, false alarm: ...
+ENTRY = re.compile(r"(?<=\n\n)(\*\*[^:\n]*):")
 
 LINK = re.compile(r"\]\((?![a-z]+:)([^)#\s]+)(#[^)\s]*)?\)")
 
@@ -22,6 +30,7 @@ def put_together(project: Path, source: Path) -> None:
     left_out = shutil.ignore_patterns("site", "__pycache__")
     shutil.copytree(project / "docs", source, ignore=left_out)
     (source / "data").symlink_to(project / "data")
+    shutil.copy(project / ICON, source / "_static")
     for path in sorted((project / "docs").rglob("*.md")):
         write_page(path, source / path.relative_to(project / "docs"), project, source)
     for name, place in OUTSIDE.items():
@@ -33,7 +42,21 @@ def put_together(project: Path, source: Path) -> None:
 
 
 def write_page(path: Path, target: Path, project: Path, source: Path) -> None:
-    target.write_text(with_links(path.read_text(), path, target, project, source))
+    text = path.read_text()
+    if path.name == "glossary.md":
+        text = ENTRY.sub(lambda entry: f"<!-- index: {', '.join(explained(entry[1]))} -->\n\n{entry[0]}", text)
+    target.write_text(with_links(with_index(text), path, target, project, source))
+
+
+def with_index(text: str) -> str:
+    """The text of a page whose words for the search are entries of the index, which the search lists first."""
+    return INDEX.sub(lambda found: f"```{{index}} {', '.join(f'! {word}' for word in found[1].split(', '))}\n```", text)
+
+
+def explained(head: str) -> list[str]:
+    """The words of the head of an entry: those in bold, their abbreviations, and what else they are called."""
+    words = (word.strip() for word in re.split(r",| \(", head.replace("*", "")))
+    return [word if "(" in word else word.rstrip(")") for word in words]  # those of HOTA(0) belong to its name
 
 
 def write_notebook(path: Path, target: Path, project: Path, source: Path) -> None:

@@ -60,10 +60,10 @@ def toctree(places: list[str], option: str = "hidden:") -> str:
 
 
 def write_room(source: Path, room: str, section: str) -> None:
-    """A page for a room: what it does, its names by topic, and a page for each."""
+    """A page for a room: what it does, its names by topic, and a page for each; `write_module` writes plots.NAME."""
     _, _, body = section.partition("\n")
     body = re.sub(r"\]\((?=[\w/]+\.md)", "](../", body)  # the page is a folder deeper than docs/reference.md
-    names = [row[1] for row in ROW.finditer(section) if row[1] != "__version__"]
+    names = [row[1] for row in ROW.finditer(section) if row[1] != "__version__" and "." not in row[1]]
     says = docstrings.as_markdown(inspect.getdoc(import_module(f"{sf.__name__}.{room}")) or "", "")
     listed = toctree([place_of(name) for name in names])
     text = f"# {room}\n\n{says}\n{with_links(body, '').replace('### ', '## ')}\n{listed}"

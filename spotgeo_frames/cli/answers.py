@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from ..scoring import official
-from ..support import InputError, addresses, bins_as_text, plain_value, writing
+from ..support import InputError, addresses, bins_as_text, plain_value, work, writing
 from ..tables import Columns, columns_of
+from .layout import sentence
 from .printing import one_line
 from .submissions import Submission
 
@@ -34,7 +35,7 @@ class Answer(NamedTuple):
 
 def heading(submission: Submission, truth: str | Path, rule: str) -> str:
     """The line above the text of an answer: what was evaluated, and how."""
-    return one_line(f"{submission.shown} against {addresses.shown(truth)}, {rule}")
+    return sentence(one_line(f"{submission.shown} against {addresses.shown(truth)}, {rule}"))
 
 
 def plain_rows(table: pd.DataFrame | Columns) -> list[dict[str, Any]]:
@@ -114,6 +115,14 @@ def check_folder(folder: Path, written: Path) -> None:
         raise InputError(f"{written}: cannot be written: there is no folder {folder}; make it first, or give another")
 
 
+def check_written(written: Path | None, inputs: Iterable[Path]) -> None:
+    """Raises InputError if a file cannot be written, lacks its folder, or is an input; None is checked for nothing."""
+    if written is not None:
+        writing.check_file_writable(written)
+        check_folder(written.absolute().parent, written)
+        writing.check_file_kept(written, inputs)
+
+
 def written_text(file: Path) -> str:
     """What is said of a file that was written: its name and its size."""
     with suppress(OSError):  # it is written, whether it can be looked at or not
@@ -153,4 +162,5 @@ def keep(
         from ..presentation.folders import save_result
 
         known = {name: note for name, note in notes.items() if note}
-        save_result(result, out, read, beside, {f"{command}.json": f"{answer}\n"}, known)
+        with work.step("writing the tables"):
+            save_result(result, out, read, beside, {f"{command}.json": f"{answer}\n"}, known)

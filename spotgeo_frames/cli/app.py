@@ -10,16 +10,29 @@ import signal
 import sys
 from codecs import lookup
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from importlib import import_module
 from io import TextIOWrapper
+from itertools import takewhile
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ..support import __version__, addresses, first_line, lacks_memory
+from ..support import __version__, addresses, first_line, lacks_memory, work
 from .commands import COMMANDS
 from .printing import WrongUsage, memory_text, one_line, problems_reported, tell
-from .usage import HELP, PROGRAM, SHORT_HELP, VERSION, command_parser, no_such, parsed, program_parser
+from .terminal import styled
+from .usage import (
+    HELP,
+    OF_PROGRAM,
+    PROGRAM,
+    QUIETLY,
+    SHORT_HELP,
+    VERSION,
+    command_parser,
+    no_such,
+    parsed,
+    program_parser,
+)
 
 if TYPE_CHECKING:
     from .answers import Answer
@@ -37,20 +50,23 @@ def run(texts: Sequence[str]) -> None:
 
     Exits with status 1 if input cannot be accepted, and with status 2 if the usage is wrong.
     """
-    if texts[:1] == ["--"]:
-        texts = texts[1:]
+    before = [*takewhile(("--", *QUIETLY).__contains__, texts)]
+    texts = texts[len(before) :]
     if not texts:
-        tell(program_parser(COMMANDS).format_help().rstrip(), sys.stderr)
-        sys.exit(2)
+        from .here import beginning, suggestions  # which no command needs
+
+        tell(suggestions() or f"{program_parser(COMMANDS).format_help().rstrip()}\n\n{beginning()}")
+        return
     name, *rest = texts
     if name in COMMANDS:
-        _run_command(name, rest)
+        _run_command(name, [*(text for text in before if text != "--"), *rest])
     elif name in (HELP.name, SHORT_HELP):
         tell(program_parser(COMMANDS).format_help().rstrip())
     elif name == VERSION.name:
         tell(f"{PROGRAM} {__version__}")
     elif name.startswith("-"):
-        program_parser(COMMANDS).error(no_such("option", name, [HELP.name]))
+        known = ", ".join(argument.name for argument in OF_PROGRAM)
+        program_parser(COMMANDS).error(f"No such option '{name}' before the command; known: {known}")
     else:
         program_parser(COMMANDS).error(no_such("command", name, [*COMMANDS]))
 
@@ -65,18 +81,18 @@ def _run_command(name: str, texts: Sequence[str]) -> None:
             tell(parser.format_help().rstrip())
         else:
             _check_working_folder()
-            work = getattr(import_module(f".{command.module}", __package__), command.function)
-            with addresses.copies_kept():
-                _answer(work, given)
+            function = getattr(import_module(f".{command.module}", __package__), command.function)
+            with addresses.copies_kept(), work.quiet() if given.pop("quiet") else nullcontext():
+                _answer(function, given)
     except WrongUsage as error:
         parser.error(str(error))
 
 
-def _answer(work: Callable[..., "Answer"], given: dict[str, Any]) -> None:
+def _answer(function: Callable[..., "Answer"], given: dict[str, Any]) -> None:
     """Prints the answer of a function that does the work of a command; exits with its status unless that is 0."""
     as_json = given.pop("as_json", False)
     with problems_reported():
-        if "labelled" in given:  # the command takes a rule
+        if "epsilon" in given:  # the command takes a rule
             from .arguments import with_how  # imported only here: help and repartition match nothing
 
             given = with_how(given)
@@ -84,10 +100,10 @@ def _answer(work: Callable[..., "Answer"], given: dict[str, Any]) -> None:
             from .videos import with_videos  # imported only here, as above
 
             given = with_videos(given)
-        answer = work(**given)
+        answer = function(**given)
     tell(answer.json() if as_json else answer.text())
     for complaint in answer.complaints if as_json else ():
-        tell(one_line(complaint), sys.stderr)
+        tell(one_line(complaint), is_problem=True)
     if answer.status:
         sys.exit(answer.status)
 
@@ -147,7 +163,7 @@ def _fail(text: str, status: int = 1) -> NoReturn:
     """Exits with a line on standard error, if there is a text, and if it can be written to."""
     with suppress(OSError):
         if text:
-            tell(one_line(text), sys.stderr)
+            tell(styled(one_line(text), "red"), is_problem=True)
     with suppress(OSError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         for stream in (1, 2):  # what is unwritten gives no other error at the end of the process

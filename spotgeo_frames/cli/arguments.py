@@ -2,14 +2,14 @@
 
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 from ..formats import BENCHMARKS, Layout, Needed, is_table, read_sides, sequence_layout
 from ..geometries import Measure
 from ..matching import FrameRule, MatchOptions, match_options, options_with_tracks
-from ..support import InputError, addresses
+from ..support import InputError, addresses, work
 from ..tables import Annotations, CheckedBins, SideColumns, other_words, schema, selections
 from .printing import WrongUsage
 from .submissions import Submission
@@ -17,6 +17,9 @@ from .submissions import Submission
 # The columns that --columns may name.
 TIDIED = ("sequence", "frame", "object", "joint", *schema.BOX, "z", "ra", "dec", "box", "keypoints", "mask")
 TIDIED += ("score", "category", "area", "crowd", "ignore", "visibility")
+
+# The columns of the classes that benchmarks evaluate, and of their classes of classes.
+CLASS, PARENT = "category", f"{schema.CATEGORY_PREFIX}parent"
 
 # Longer ranges of sequences are refused as typing errors.
 MOST_SEQUENCES = 10_000_000
@@ -30,7 +33,8 @@ class How(NamedTuple):
     all of them count as of MOTChallenge's layout, since objects are whole.
     `frames` says which frames count, and `needed` what the command needs of wide tables. `masks` says that COCO's files
     are read for their masks. `protocol` is that of average precision, None where none is asked for. `on_request` are
-    the metrics of tracks that are computed on request only, by their families.
+    the metrics of tracks that are computed on request only, by their families. `distances` are those of average
+    precision where several are given; the rule has the largest.
     """
 
     options: MatchOptions
@@ -42,16 +46,23 @@ class How(NamedTuple):
     masks: bool = False
     protocol: str | None = None
     on_request: Sequence[str] = ()
+    distances: Sequence[float] = ()
 
     @property
     def by_class(self) -> bool:
         """Whether the benchmark evaluates each of several classes by itself."""
         return self.benchmark is not None and len(BENCHMARKS[self.benchmark].classes) > 1
 
-    def check_by(self, by: Any) -> None:
-        """Raises WrongUsage if something to slice by is given, and the benchmark slices by class."""
-        if self.by_class and by:
-            raise WrongUsage(f"--by: {self.benchmark} is evaluated by class; leave one of --by and --benchmark out")
+    def check_by(self, by: Iterable[str]) -> None:
+        """Raises WrongUsage if the benchmark slices by class, and `by` asks for others than the classes it has."""
+        if self.benchmark is None or not self.by_class:
+            return
+        of_classes = [CLASS, *([PARENT] if BENCHMARKS[self.benchmark].parents else [])]
+        others = [text for text in by if text not in of_classes]
+        if others:
+            why = f"{self.benchmark} is evaluated by class, and takes only {' and '.join(of_classes)}"
+            rows = f"the rows of one class of what sf.read_benchmark(truth, tracker, {self.benchmark!r}) returns"
+            raise WrongUsage(f"--by: {others[0]}: {why}; in Python, sf.track(..., by=...) takes conditions of {rows}")
 
     def warn_of_classes(self, command: str) -> None:
         """Warns that a command evaluates the classes of a benchmark together, which its kit does not."""
@@ -76,6 +87,9 @@ def with_how(given: Mapping[str, Any]) -> dict[str, Any]:
     apart = (*rule, "tracks", "benchmark", "labelled", "columns", "box_format", "masks", "protocol")
     others = {name: value for name, value in given.items() if name not in apart}
     tracks, benchmark = given.get("tracks", False), given.get("benchmark")
+    distances = given["tau"] if isinstance(given.get("tau"), list) else []
+    if distances:
+        rule["tau"] = max(distances)
     layout = _layout(given, benchmark)
     tracks = tracks or layout is not None
     try:
@@ -95,7 +109,8 @@ def with_how(given: Mapping[str, Any]) -> dict[str, Any]:
     if masks and options.similarity not in (None, "iou", "boundary_iou"):
         raise WrongUsage("--masks: masks are compared by --similarity iou or boundary_iou; leave out one of them")
     needed, protocol = needed_columns(given), given.get("protocol")
-    return others | {"how": How(options, tracks, layout, benchmark, frames, needed, masks, protocol)}
+    how = How(options, tracks, layout, benchmark, frames, needed, masks, protocol, distances=distances)
+    return others | {"how": how}
 
 
 def _layout(given: Mapping[str, Any], benchmark: str | None) -> Layout | None:
@@ -193,7 +208,8 @@ def read_submissions(
     COCO's files are told by the rule's similarity, or by another that is given; they have no tracks.
     """
     similarity = None if how.tracks else how.told or similarity
-    known, *sides = read_sides(truth, submissions, frames, similarity, how.benchmark, how.needed)
+    with work.step("reading"):
+        known, *sides = read_sides(truth, submissions, frames, similarity, how.benchmark, how.needed)
     return known, sides
 
 

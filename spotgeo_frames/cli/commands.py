@@ -19,12 +19,16 @@ from .shared_options import (
     FRAMES,
     FRAMES_ADDRESS,
     IMAGES,
+    INSTEAD_OF_RULE,
+    INSTEAD_OF_TRACKS,
     JSON,
+    LABELLED,
     MATCHING,
     OUT,
     OUT_ADDRESS,
     PROTOCOL,
     RULE,
+    RULE_OF_NUMBERS,
     SUBMISSION,
     TRUTH,
     TRUTH_ADDRESS,
@@ -59,6 +63,7 @@ SCORE = Command(
         OUT_ADDRESS,
         *DATASET,
     ),
+    instead=INSTEAD_OF_TRACKS,
 )
 
 REPARTITION = Command(
@@ -79,7 +84,7 @@ COMPARE = Command(
     (
         TRUTH,
         given("submissions", f"Two or more {FILES}", "SUBMISSION SUBMISSION...", nargs="+"),
-        *RULE,
+        *RULE_OF_NUMBERS,
         word("--metrics", "The metrics to compare, such as f1,recall or AP,AP50"),
         PROTOCOL,
         argument("--by", f"{BY_HELP}; of tracks and poses by condition, as track has it", metavar="COLUMN[:BINS]"),
@@ -105,8 +110,9 @@ GATE = Command(
         argument("--margin", "How much worse than --baseline it may be, as f1=0.01; may be repeated", **_CHECK),
         flag("--always-valid", "Hold --margin at every look", dest="always_valid"),
         PROTOCOL,
-        *RULE,
+        *RULE_OF_NUMBERS,
         EXCLUDE,
+        path("--markdown", "Also write the checks into this file, as Markdown for a pull request"),
         JSON,
     ),
     "--min and --max are about the metric as it is; its interval is printed beside it. --margin is passed where the "
@@ -207,6 +213,7 @@ AP = Command(
         word("--metrics", "Further numbers: oLRP, best_f1, precision_at_recall_0.9, recall_at_precision_0.5"),
         BY,
         FRAMES,
+        LABELLED,
         *COLUMNS,
         path("--categories", "Parquet or CSV with the column category, and frequency (r, c, f) or parent"),
         *VIDEOS,
@@ -217,6 +224,7 @@ AP = Command(
     "0.50 to 0.95, 101 recall points. --protocol computes them as other benchmarks do, and the last line says which "
     "official number it is. A warning counts the detections that are left out. A dash (null in JSON) stands "
     "where pycocotools has -1. The JSON also has AP by category.",
+    INSTEAD_OF_RULE,
 )
 
 TRACK = Command(
@@ -261,7 +269,7 @@ TRACK = Command(
 )
 
 POSE = Command(
-    "tracks",
+    "poses",
     "pose",
     "Scores the poses of a PoseTrack folder joint by joint, by keypoint HOTA and by poseval's MOTA and AP.",
     (

@@ -8,20 +8,24 @@ from typing import Any, NamedTuple
 
 from .. import analysis
 from ..analysis.certainty import inferiority, interval_table
+from ..presentation.drawing import escaped, markdown_of, wording
 from ..scoring import AP_METRICS, AveragePrecision, Metric, held_in, own_metrics, sequence_sums
-from ..support import addresses, bins_as_text
+from ..support import addresses, bins_as_text, work, writing
 from ..tables import match_columns, selections
 from ..tracking import conditions, families_among, matches_of
 from . import saved
-from .answers import Answer, check_out, formatted, keep, plain_rows
+from .answers import Answer, check_out, check_written, formatted, keep, plain_rows
 from .arguments import How, slices_of
+from .layout import sentence
 from .printing import WrongUsage, one_line, wrong_usage
 from .submissions import Submission
+from .terminal import styled
 from .text import comparison_text, held_text
 from .usage import no_such
 
-# The exit status where a check is not passed.
+# The exit status where a check is not passed, and the words before checks.
 NOT_PASSED = 3
+PASSED, NOT = "passed", "NOT PASSED"
 
 
 def compare(
@@ -38,8 +42,9 @@ def compare(
         raise WrongUsage("give two submissions or more")
     [slices] = list[Any](slices_of([by])) if by is not None else [None]
     names = None if metrics is None else [name.strip() for name in metrics.split(",")]
-    numbers = saved.precision_among(names or [], how)
-    of_precision, others = bool(numbers), [name for name in names or [] if name not in numbers]
+    asked = ["AP"] if names is None and how.protocol is not None else names or []
+    numbers = saved.precision_among(asked, how)
+    of_precision, others = bool(numbers), [name for name in asked if name not in numbers]
     if of_precision and others:
         raise WrongUsage(f"--metrics: {others[0]} is none of average precision, as others are; compare it by itself")
     check_out(out, [truth, *(submission.path for submission in submissions)])
@@ -52,7 +57,7 @@ def compare(
         results, slices = saved.results_of(given, of_precision=False, by=slices), [*slices]
     else:
         results = saved.results_of(given, of_precision=of_precision)
-    with wrong_usage("--"):  # no such metric
+    with wrong_usage("--"), work.step("comparing"):  # no such metric is wrong usage
         compared = analysis.compare(results, names, slices, exclude=given.exclude)
     shown = {"leaderboard": compared.leaderboard, "pairs": compared.pairs}
     answer = formatted({name: plain_rows(bins_as_text(table)) for name, table in shown.items()})
@@ -62,8 +67,8 @@ def compare(
     def text() -> str:
         first = next(iter(results.values()))  # all have the same truth
         heading = f"{len(submissions)} submissions against {addresses.shown(truth)}, {saved.result_text(first)}"
-        parts = [one_line(heading), comparison_text(compared.leaderboard, compared.pairs)]
-        held = None if isinstance(first, AveragePrecision) else held_in(match_columns(matches_of(first)))
+        parts = [sentence(one_line(heading)), comparison_text(compared.leaderboard, compared.pairs)]
+        held = None if isinstance(first, AveragePrecision) else held_in(match_columns(matches_of(first)), ".2f")
         return "\n\n".join([*parts, *([held_text(held)] if held else [])])
 
     return Answer(text, lambda: answer)
@@ -116,12 +121,14 @@ def gate(
     always_valid: bool,
     how: How,
     exclude: str,
+    markdown: Path | None,
 ) -> Answer:
     """Checks a submission against limits and a baseline; the exit status is 3 where a check is not passed."""
     wanted = list(_wanted(least, most, margin))
     _check_asked(wanted, baseline, always_valid=always_valid)
     own_metrics.add_named_metrics(check.metric for check in wanted)
     paths = [submission] if baseline is None else [submission, baseline]
+    check_written(markdown, [truth, *(side.path for side in paths)])
     of_precision = saved.precision_among((check.metric for check in wanted), how)
     kinds = [check.metric in of_precision for check in wanted]
     how = how._replace(on_request=families_among(check.metric for check in wanted))
@@ -135,10 +142,11 @@ def gate(
     passed = all(check.row["passed"] for check in checks)
     against = "" if baseline is None else f", with the baseline {baseline.shown}"
     rules = ", and ".join(saved.result_text(of.results[0]) for of in sides.values())
+    head = one_line(f"{submission.shown} against {addresses.shown(truth)}{against}, {rules}")
+    if markdown is not None:
+        writing.write_bytes(markdown, _markdown(head, checks).encode("utf-8", "replace"))
     return Answer(
-        text=lambda: (
-            f"{one_line(f'{submission.shown} against {addresses.shown(truth)}{against}, {rules}')}\n\n{_text(checks)}"
-        ),
+        text=lambda: f"{sentence(head)}\n\n{_text(checks)}",
         json=lambda: formatted({"passed": passed, "checks": [check.row for check in checks]}),
         complaints=[check.sentence for check in checks if check.is_unknown],
         status=0 if passed else NOT_PASSED,
@@ -222,13 +230,13 @@ def _of_number(row: Mapping[str, Any], wanted: Wanted, entry: Metric) -> Check:
     if entry.higher_is_better not in (None, is_least):
         better, other = ("more", "--min") if entry.higher_is_better else ("less", "--max")
         warnings.warn(f"{wanted.option} {wanted.metric}: {better} is better; did you mean {other}?", stacklevel=2)
-    asked = f"at {'least' if is_least else 'most'} {_written(wanted.number, entry, 'g')} is asked"
+    asked = f"at {'least' if is_least else 'most'} {wording.written(wanted.number, entry, 'g')} is asked"
     if estimate is None:
         sentence, passed = f"{entry.label} is not defined here; {asked}", False
     else:
-        low, high = (_written(row[name], entry) for name in ("low", "high"))
+        low, high = (wording.written(row[name], entry) for name in ("low", "high"))
         interval = "no interval" if row["low"] is None else f"95% interval {low} to {high}"
-        sentence = f"{entry.label} is {_written(estimate, entry)} ({interval}); {asked}"
+        sentence = f"{entry.label} is {wording.written(estimate, entry)} ({interval}); {asked}"
         passed = estimate >= wanted.number if is_least else estimate <= wanted.number
     numbers = {name: row[name] for name in ("metric", "estimate", "low", "high")}
     answer = numbers | {"bound": wanted.number, "passed": passed, "reason": row["reason"]}
@@ -238,9 +246,9 @@ def _of_number(row: Mapping[str, Any], wanted: Wanted, entry: Metric) -> Check:
 def _against_baseline(sides: Sides, wanted: Wanted, entry: Metric) -> Check:
     """A check of --margin."""
     x, baseline = sides.results
-    answer, _ = inferiority(
+    answer = inferiority(
         x, baseline, wanted.metric, wanted.number, exclude=sides.exclude, always_valid=sides.always_valid
-    )
+    ).answer
     [row] = plain_rows(answer.table)
     estimate, low = row["estimate"], row["low"]
     parts = []
@@ -248,31 +256,44 @@ def _against_baseline(sides: Sides, wanted: Wanted, entry: Metric) -> Check:
         parts.append(f"{entry.label} equals the baseline's" + (", as all rows do" if low == 0 else ""))
     elif estimate is not None:
         better = "better" if estimate > 0 else "worse"
-        parts.append(f"{entry.label} is {_written(abs(estimate), entry)} {better} than the baseline's")
+        parts.append(f"{entry.label} is {wording.written(abs(estimate), entry)} {better} than the baseline's")
     if low is None:
         parts.append(f"but {row['reason']}" if parts else f"{entry.label} is not defined here")
     elif low > 0:
-        parts.append(f"surely {_written(low, entry)} better")
+        parts.append(f"surely {wording.written(low, entry)} better")
     elif low < 0:
-        parts.append(f"{'and' if estimate < 0 else 'but'} may be {_written(-low, entry)} worse")
-    allowed = f"{_written(wanted.number, entry, 'g')} worse is allowed"
+        parts.append(f"{'and' if estimate < 0 else 'but'} may be {wording.written(-low, entry)} worse")
+    allowed = f"{wording.written(wanted.number, entry, 'g')} worse is allowed"
     remark = (row["reason"] or "").partition("; ")[2] if low is not None else ""  # what the bound allows for
     sentence = "; ".join(filter(None, [", ".join(parts), allowed, remark]))
     numbers = {"metric": wanted.metric, "estimate": estimate, "low": low, "high": None, "bound": 0.0 - wanted.number}
     return Check(numbers | {"passed": answer.passed, "reason": row["reason"]}, sentence, low is None)
 
 
-def _written(value: float | None, entry: Metric, form: str = "") -> str:
-    """A value of a metric with its unit; with four decimals unless a form is given, and counts without."""
-    if value is None:
-        return "-"
-    number = f"{value:{form or (',.0f' if entry.written == 'count' else ',.4f')}}"
-    return f"{number} {entry.unit}" if entry.unit else number
-
-
 def _text(checks: Sequence[Check]) -> str:
     """One line for each check, and a line that counts them."""
-    lines = [f"{'passed' if check.row['passed'] else 'NOT PASSED':<10}  {one_line(check.sentence)}" for check in checks]
+    lines = [sentence(one_line(check.sentence), f"{_word(check):<10}  ") for check in checks]
+    styles = ["green" if check.row["passed"] else "red" for check in checks]
+    words = [(_word(check), style) for check, style in zip(checks, styles, strict=True)]
+    lines = [
+        f"{styled(word, style)}{line.removeprefix(word)}" for line, (word, style) in zip(lines, words, strict=True)
+    ]
+    return "\n".join([*lines, "", _counted(checks)])
+
+
+def _markdown(head: str, checks: Sequence[Check]) -> str:
+    """The same as Markdown: the count, a row for each check, and what was held against what."""
+    rows = [[_word(check), check.sentence] for check in checks]
+    table = markdown_of(["result", "check"], rows)
+    return f"**{_counted(checks)}**\n\n{table}\n\n{escaped(head)}\n"
+
+
+def _word(check: Check) -> str:
+    """The word before a check."""
+    return PASSED if check.row["passed"] else NOT
+
+
+def _counted(checks: Sequence[Check]) -> str:
+    """How many checks are passed."""
     n_passed = sum(check.row["passed"] for check in checks)
-    counted = f"{n_passed} of {len(checks)} {'check' if len(checks) == 1 else 'checks'} passed"
-    return "\n".join([*lines, "", counted])
+    return f"{n_passed} of {len(checks)} {'check' if len(checks) == 1 else 'checks'} passed"

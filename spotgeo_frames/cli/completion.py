@@ -8,7 +8,7 @@ from .answers import Answer
 from .commands import COMMANDS
 from .option_kinds import Argument
 from .submissions import submission
-from .usage import HELP, PROGRAM
+from .usage import HELP, PROGRAM, QUIET
 
 
 def completion(shell: str) -> Answer:
@@ -20,7 +20,7 @@ def completion(shell: str) -> Answer:
     commands = parser.add_subparsers(metavar="COMMAND")
     for name, command in COMMANDS.items():
         of_command = commands.add_parser(name, help=command.help, add_help=False)
-        for argument in (*command.arguments, HELP):
+        for argument in (*command.arguments, QUIET, HELP):
             _add(of_command, argument)
     return Answer(lambda: shtab.complete(parser, shell))
 

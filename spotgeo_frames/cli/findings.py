@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..formats import Needed, read_annotations, read_sides
-from ..support import InputError, bins_as_text
+from ..support import InputError, bins_as_text, work
 from ..tables import CheckedBins, columns_of
+from . import terminal
 from .answers import Answer, check_out, formatted, heading, keep, plain_rows, rule_words
 from .arguments import How, check_tables, read_pair, sequence_numbers, slices_of, tidy_arguments
+from .headlines import first_of_result, headline_text
+from .layout import sentence
 from .printing import WrongUsage, one_line, problems_reported, wrong_usage
 from .submissions import Submission
 from .text import costs_text, number_text, rule_text, sweep_text, table_text
@@ -39,7 +42,8 @@ def validate(submission: Submission, truth: Path | None, sequences: str | None) 
     with problems_reported(most=None):
         known = None if truth is None else read_annotations(truth)
         wanted = None if sequences is None else sequence_numbers(sequences, "--sequences")
-        problems = validate_spotgeo(submission.path, known, wanted)
+        with work.step("reading"):
+            problems = validate_spotgeo(submission.path, known, wanted)
         if len(problems):
             raise InputError(problem_lines(submission.path, zip(problems["place"], problems["problem"], strict=True)))
     return Answer(lambda: one_line(f"{submission.shown}: nothing is wrong"))
@@ -50,17 +54,23 @@ def check(truth: Path, submission: Submission, how: How) -> Answer:
     from .. import analysis
 
     known, found = read_pair(truth, submission, how)
-    suspicions = analysis.check(known, found, **how.options._asdict(), tracks=how.tracks, frames=how.frames)
+    with work.step("looking for mistakes"):
+        suspicions = analysis.check(known, found, **how.options._asdict(), tracks=how.tracks, frames=how.frames)
 
     def text() -> str:
         lines = [
-            f"{one_line(row['suspicion'])} (F1 {number_text(row['f1'])}, corrected {number_text(row['f1_corrected'])})"
-            f"\n    {one_line(row['advice'])}"
+            f"{sentence(_suspicion(row))}\n{sentence(one_line(row['advice']), '    ')}"
             for row in suspicions.to_dict("records")
         ]
         return "\n".join(lines) or one_line(f"{submission.shown}: nothing is suspicious")
 
     return Answer(text, lambda: formatted({"suspicions": plain_rows(suspicions)}))
+
+
+def _suspicion(row: Mapping[Any, Any]) -> str:
+    """A suspected mistake, with F1 as it is and as it would be."""
+    f1 = f"F1 {number_text(row['f1'])}, corrected {number_text(row['f1_corrected'])}"
+    return f"{one_line(row['suspicion'])} ({f1})"
 
 
 def sweep(truth: Path, submission: Submission, how: How, out: Path | None) -> Answer:
@@ -70,7 +80,8 @@ def sweep(truth: Path, submission: Submission, how: How, out: Path | None) -> An
     check_out(out, [truth, submission.path])
     known, found = read_pair(truth, submission, how)
     how.warn_of_classes("sweep")
-    swept = analysis.sweep(known, found, **how.options._asdict(), tracks=how.tracks, frames=how.frames)
+    with work.step("sweeping"):
+        swept = analysis.sweep(known, found, **how.options._asdict(), tracks=how.tracks, frames=how.frames)
     answer = formatted({name: plain_rows(table) for name, table in swept._asdict().items()})
     keep(out, "sweep", swept, answer, {"truth": known.objects, "submission": found.objects})
     head = heading(submission, truth, rule_text(swept.best.attrs))
@@ -85,9 +96,11 @@ def diagnose(truth: Path, submission: Submission, how: How, out: Path | None) ->
     check_out(out, [truth, submission.path])
     known, found = read_pair(truth, submission, how)
     by = "category" if how.by_class else None
-    result = evaluated(known, found, how.options, how.tracks, frames=how.frames, by=by)
-    diagnosed = analysis.diagnose(matches_of(result))
-    costed = analysis.error_costs(result if how.tracks else diagnosed)
+    with work.step("matching"):
+        result = evaluated(known, found, how.options, how.tracks, frames=how.frames, by=by)
+    with work.step("explaining errors"):
+        diagnosed = analysis.diagnose(matches_of(result))
+        costed = analysis.error_costs(result if how.tracks else diagnosed)
     answer = formatted({"kinds": plain_rows(costed)} | rule_words(diagnosed.attrs))
     read = {"truth": known.objects, "submission": found.objects}
     keep(out, "diagnose", diagnosed, answer, read, {"error_costs": costed})
@@ -107,6 +120,7 @@ def ap(
     metrics: str | None,
     by: list[str],
     frames: Path | None,
+    labelled: bool,
     columns: str | None,
     box_format: str | None,
     categories: Path | None,
@@ -126,7 +140,8 @@ def ap(
     if needed.tidy:
         check_tables(truth, [truth, results.path])
     content = "masks" if masks else "oks" if keypoints else "iou"
-    known, found = read_sides(truth, [results.path], frames, content, needed=needed)
+    with work.step("reading"):
+        known, found = read_sides(truth, [results.path], frames, content, needed=needed)
     videos = videos.in_truth(known)
     if categories is not None:
         known = known._replace(categories=read_categories(categories))
@@ -136,15 +151,18 @@ def ap(
         "thresholds": _as_categories(thresholds, known.objects),
         "max_detections": max_detections,
         "metrics": None if metrics is None else [name.strip() for name in metrics.split(",")],
+        "frames": "labelled" if labelled else "truth",
     }
-    with wrong_usage():
+    with wrong_usage(), work.step("matching"):
         result = average_precision(known, found, "oks" if keypoints else None, **rules)
-    by_slice = {"*".join(of): _of_slices(result, of) for of in slices}
+    with work.step("slicing"):
+        by_slice = {"*".join(of): _of_slices(result, of) for of in slices}
     as_json = formatted(_numbers(result, by_slice))
     kept = replace(result, thresholds=_kept_thresholds(result))
     keep(out, "ap", kept, as_json, {"truth": known.objects, "results": found.objects})
     videos.draw(result)
-    return Answer(lambda: _ap_text(result, slices, by_slice), lambda: as_json)
+    head = heading(results, truth, result.over)
+    return Answer(lambda: f"{head}\n\n{_ap_text(result, slices, by_slice)}", lambda: as_json)
 
 
 def _numbers(result: AveragePrecision, by_slice: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
@@ -159,12 +177,14 @@ def _numbers(result: AveragePrecision, by_slice: Mapping[str, pd.DataFrame]) -> 
 def _ap_text(
     result: AveragePrecision, slices: Sequence[Mapping[str, CheckedBins]], by_slice: Mapping[str, pd.DataFrame]
 ) -> str:
-    """A result as text: a line a number, whose they are, and a table for each --by."""
-    row, numbers = plain_rows(result.summary)[0], result.matched.numbers
-    lines = [_line(name, number, row[name], result) for name, number in numbers.items()]
+    """A result as text: its first numbers, a line for each other, whose they are, and a table for each --by."""
+    row, numbers, first = plain_rows(result.summary)[0], result.matched.numbers, first_of_result(result)
+    others = numbers.keys() - {headline.name for headline in first}
+    lines = [_line(name, number, row[name], result) for name, number in numbers.items() if name in others]
     shown = [*[name for name in OF_CATEGORIES if name in numbers], "n_truth", "n_predicted"]
-    tables = [table_text(by_slice["*".join(columns)][[*columns, *shown]]) for columns in slices]
-    return "\n\n".join(["\n".join([*lines, one_line(result.provenance)]), *tables])
+    tables = [table_text(by_slice["*".join(columns)][[*columns, *shown]], len(columns)) for columns in slices]
+    provenance = sentence(one_line(result.provenance))
+    return "\n\n".join([headline_text(first), "\n".join([*lines, provenance]), *tables])
 
 
 def _as_categories(thresholds: Any, objects: pd.DataFrame) -> Any:
@@ -203,17 +223,22 @@ def _by_category(result: AveragePrecision) -> dict[str, dict[str, float | None]]
 
 
 def _line(name: str, number: Number, value: float | None, result: AveragePrecision) -> str:
-    """A line as pycocotools prints it where its words say all, with a dash where it has -1; else the name and value."""
+    """A line as pycocotools prints it where its words say all, with a dash where it has -1.
+
+    Elsewhere, and on terminals too narrow for that, it has the name and the value.
+    """
     protocol = result.matched.protocol
+    short = f" {name:<18} {number_text(value, '.4f')}"
     is_told = (
         protocol.called_as_coco
         and not protocol.by_category
         and {"assignment", "interpolation"}.isdisjoint(protocol.noted_fields)
     )
     if not is_told or number.of not in ("precision", "recall"):
-        return f" {name:<18} {number_text(value, '.4f')}"
+        return short
     title, kind = {"precision": ("Average Precision", "(AP)"), "recall": ("Average Recall", "(AR)")}[number.of]
     ends = [f"{protocol.thresholds[end]:.2f}" for end in (0, -1)]
     threshold = ":".join(dict.fromkeys(ends)) if number.threshold is None else f"{number.threshold:.2f}"
     of = f"IoU={threshold:<9} | area={number.area:>6} | maxDets={number.limit:>3}"
-    return f" {title:<18} {kind} @[ {of} ] = {number_text(value, '.3f')}"
+    line = f" {title:<18} {kind} @[ {of} ] = {number_text(value, '.3f')}"
+    return short if len(line) > (terminal.width() or len(line)) else line

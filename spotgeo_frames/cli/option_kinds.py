@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from .submissions import submission
@@ -26,7 +27,8 @@ class Command(NamedTuple):
     """A command: the module of this room and the function in it that run it, its help, and its arguments.
 
     The function takes each argument by its name without dashes, or by the argument's `dest`. The notes are a paragraph
-    of help that the list of commands leaves out.
+    of help that the list of commands leaves out. `instead` says of options that only other commands have what is there
+    in their place.
     """
 
     module: str
@@ -34,6 +36,7 @@ class Command(NamedTuple):
     help: str
     arguments: tuple[Argument, ...]
     notes: str = ""
+    instead: Mapping[str, str] = MappingProxyType({})
 
 
 def argument(name: str, help: str, **details: Any) -> Argument:

@@ -1,23 +1,16 @@
 """The command `report`."""
 
-import sys
 from collections.abc import Sequence
-from contextlib import suppress
-from importlib import import_module
 from pathlib import Path
 
 from ..presentation.page import LONGEST_NOTE, Format, check_beforehand
 from ..presentation.page import report as write_report
-from ..support import InputError, reading
+from ..support import InputError, reading, work
 from .answers import Answer, check_folder, written_text
 from .arguments import How, slices_of
 from .printing import WrongUsage, one_line
 from .saved import Saved, check_conditions, check_saved, is_of_precision, predictions_of, read_given
 from .submissions import Submission
-
-# What Altair loads where it is installed and no page needs: jsonschema's check of one format, which takes as long as
-# all the rest, and the widget of charts.
-UNNEEDED = ("rfc3987_syntax", "anywidget")
 
 
 def report(
@@ -37,7 +30,6 @@ def report(
 ) -> Answer:
     """Writes the page and, if asked, the tables behind it; the answer is where they are."""
     slices = slices_of(by)
-    _load_charts()
     told = _note(note)
     try:
         check_beforehand(out, tables, images, sections, title, told, format)
@@ -51,36 +43,25 @@ def report(
     for of_precision in (False, True):
         same = [side for side in saved if is_of_precision(side) == of_precision]
         check_saved(given._replace(of_precision={}), same, of_precision=of_precision)  # the page's is official
-    write_report(
-        given.truth,
-        {name: predictions_of(submission) for name, submission in given.named.items()},
-        out,
-        slices,
-        **given.how.options._asdict(),
-        tracks=how.tracks,
-        frames=how.frames,
-        exclude=given.exclude,
-        images=images,
-        tables=tables,
-        sections=sections,
-        title=title,
-        note=told,
-        format=format,
-    )
+    with work.step("making the page"):
+        write_report(
+            given.truth,
+            {name: predictions_of(submission) for name, submission in given.named.items()},
+            out,
+            slices,
+            **given.how.options._asdict(),
+            tracks=how.tracks,
+            frames=how.frames,
+            exclude=given.exclude,
+            images=images,
+            tables=tables,
+            sections=sections,
+            title=title,
+            note=told,
+            format=format,
+        )
     written = written_text(out)
     return Answer(lambda: one_line(written if tables is None else f"{written}; {tables}: the tables"))
-
-
-def _load_charts() -> None:
-    """Loads Altair without UNNEEDED modules; the process is the command's own, so nothing else misses them."""
-    hidden = [name for name in UNNEEDED if name not in sys.modules]
-    sys.modules.update(dict.fromkeys(hidden))  # type: ignore[arg-type] # None: a module that cannot be imported
-    try:
-        with suppress(ImportError):  # what is missing is told later
-            import_module("altair")
-    finally:
-        for name in hidden:
-            del sys.modules[name]
 
 
 def _note(path: Path | None) -> str | None:

@@ -7,7 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-from ..support import InputError, SliceError, first_line, lacks_memory
+from ..support import InputError, SliceError, first_line, lacks_memory, work
+from .terminal import END, MARK, SEQUENCES, has_colours, is_terminal, styled, width
+
+WARNING = "warning:"
 
 # The count of problems that most commands print.
 MOST_PRINTED = 10
@@ -28,20 +31,32 @@ def one_line(text: str) -> str:
     return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
 
 
-def tell(text: str, file: TextIO | None = None) -> None:
-    """Prints lines of text, on standard output unless told otherwise; unprintable characters but line breaks escaped.
+def tell(text: str, *, is_problem: bool = False) -> None:
+    """Prints lines of text, problems on standard error; unprintable characters but line breaks are escaped.
 
-    So are characters that the encoding of the output does not have. A name with a line break has to go through
+    So are characters that the encoding of the output does not have. Marks of styles become colours where the output has
+    colours. A name with a line break has to go through
     `one_line` before it gets into the text. Raises OSError, with the name of the output, if it cannot be written to.
     """
-    file = sys.stdout if file is None else file
+    file: TextIO | None = sys.stderr if is_problem else sys.stdout
     if file is None:  # the process was started without one
         return
+    coloured = has_colours(file)
+    shown = "\n".join(_painted(line, coloured=coloured) for line in text.split("\n"))
     try:
-        print(_encodable("\n".join(map(one_line, text.split("\n"))), file.encoding or "utf-8"), file=file, flush=True)
+        print(_encodable(shown, file.encoding or "utf-8"), file=file, flush=True)
     except OSError as error:
-        name = "standard output" if file is sys.stdout else "standard error"
+        name = "standard error" if is_problem else "standard output"
         raise OSError(error.errno, error.strerror, name) from None
+
+
+def _painted(line: str, *, coloured: bool) -> str:
+    """A line with colours where it is marked, or without marks, and with all else escaped that is unprintable."""
+    if line.isprintable():
+        return line
+    parts = MARK.split(line)  # every other one is a mark
+    painted = [(SEQUENCES[part] if coloured else "") if at % 2 else one_line(part) for at, part in enumerate(parts)]
+    return "".join([*painted, SEQUENCES[END]] if coloured and len(parts) > 1 and parts[-2] != END else painted)
 
 
 def _encodable(text: str, encoding: str) -> str:
@@ -90,7 +105,7 @@ def problems_reported(most: int | None = MOST_PRINTED) -> Iterator[None]:
             if n_more:
                 _complain(f"and {n_more:,} more {'problem' if n_more == 1 else 'problems'}")
             if any("tidy(table" in problem for problem in error.problems):
-                _complain(TIDY_HINT)
+                remark(TIDY_HINT)
             raise SystemExit(1) from None
         except Exception as error:
             if lacks_memory(error):
@@ -102,7 +117,7 @@ def problems_reported(most: int | None = MOST_PRINTED) -> Iterator[None]:
             raise SystemExit(1) from None
         finally:
             for warning in caught:
-                _complain(f"warning: {warning.message}")
+                remark(f"{WARNING} {warning.message}")
 
 
 def memory_text(error: Exception) -> str:
@@ -111,5 +126,22 @@ def memory_text(error: Exception) -> str:
 
 
 def _complain(text: str) -> None:
-    """Prints one line on standard error."""
-    tell(one_line(text), sys.stderr)
+    """Prints one line on standard error that says what is wrong."""
+    tell(styled(_wrapped(one_line(text)), "red"), is_problem=True)
+
+
+def remark(text: str) -> None:
+    """Prints one line on standard error that is no error, such as a warning or a hint, unless --quiet leaves it out."""
+    if work.SHOWN.wanted:
+        shown = _wrapped(one_line(text))
+        head = WARNING if shown.startswith(WARNING) else ""
+        tell(f"{styled(head, 'yellow')}{shown.removeprefix(head)}", is_problem=True)
+
+
+def _wrapped(line: str) -> str:
+    """A line for standard error: broken between words on a terminal only, since programs look for whole lines."""
+    if not is_terminal(sys.stderr):
+        return line
+    from .layout import prose
+
+    return prose(line, width=width(sys.stderr))

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple, TypeGuard
 import pandas as pd
 
 from ..analysis.certainty import truth_differences
-from ..geometries import pose_columns, pose_joints
+from ..geometries import pose_joints
 from ..matching import noted_rule
 from ..presentation.folders import MANIFEST, is_saved, load_as
+from ..presentation.page import objects_of
 from ..scoring import (
     AP_METRICS,
     AveragePrecision,
@@ -30,12 +31,10 @@ from ..tables import (
     Annotations,
     By,
     Columns,
-    FileState,
     as_annotations,
     dataframe_of,
     messages,
     provenance,
-    schema,
     selections,
     sides_of,
 )
@@ -60,7 +59,7 @@ class Saved(NamedTuple):
     """
 
     name: str
-    state: FileState | None
+    state: provenance.FileState | None
     result: Any
     matches: pd.DataFrame
 
@@ -88,6 +87,14 @@ def precision_among(metrics: Iterable[str], how: How) -> list[str]:
     found = [] if how.tracks else found
     if found:
         check_options(found[0], how, alone=len(found) == len(names))
+    elif how.protocol is not None:
+        other = f"{names[0]} is not part of it" if names else "tracks have none"
+        raise WrongUsage(
+            f"--protocol applies to average precision only, and {other}; leave it out, or use --metrics AP"
+        )
+    if len(how.distances) > 1 and (not found or len(found) < len(names)):
+        other = next((f"{name} is" for name in names if name not in found), "other metrics are")
+        raise WrongUsage(f"--tau: only average precision is of several distances, and {other} within one; give one")
     return found
 
 
@@ -138,7 +145,7 @@ def read_given(
 def _asked(how: How, numbers: Sequence[str]) -> dict[str, Any]:
     """The arguments of average precision that the options and the numbers ask for."""
     further = further_among(numbers) or None
-    given = {"protocol": how.protocol, "tau": how.options.tau, "metrics": further}
+    given = {"protocol": how.protocol, "tau": how.distances or None, "metrics": further}
     return {name: value for name, value in given.items() if value is not None}
 
 
@@ -190,7 +197,7 @@ def _evaluated(
         with wrong_usage():
             return average_precision(truth, side, options.similarity, sigmas=options.sigmas, **given.of_precision)
     how = given.how
-    how.check_by(by)
+    how.check_by(selections.column_bins(by))
     if how.by_class:
         by = "category"
     return evaluated(truth, side, options, how.tracks, identity, how.frames, by, metrics=how.on_request)
@@ -292,10 +299,7 @@ def predictions_of(submission: Annotations | Saved) -> Annotations:
         joints: Sequence[Any] = matched.rule.joints
     else:
         found, joints = sides_of(submission.matches, None).predictions.objects, pose_joints(submission.matches)
-    if joints:
-        found = _joint_by_joint(found, joints)
-    position = schema.FILE_ORDER.removeprefix(schema.PREFIXES["predictions"])
-    side = as_annotations(found.drop(columns=position, errors="ignore"), submission.name)
+    side = as_annotations(objects_of(found, joints), submission.name)
     provenance.note_source(side.objects, submission.name, submission.state)
     return side
 
@@ -324,13 +328,3 @@ def source_of(submission: Annotations | Saved) -> pd.DataFrame:
     noted = pd.DataFrame()
     provenance.note_source(noted, submission.name, submission.state)
     return noted
-
-
-def _joint_by_joint(people: pd.DataFrame, joints: Sequence[Any]) -> pd.DataFrame:
-    """The joints, one row each, of a table of whole poses, whose columns are such as x_nose."""
-    others = people.drop(columns=pose_columns(joints))
-    parts = []
-    for joint in joints:
-        named = others.assign(joint=joint, x=people[f"x_{joint}"], y=people[f"y_{joint}"])
-        parts.append(named[named["x"].notna()])
-    return pd.concat(parts).sort_index(kind="stable", ignore_index=True)

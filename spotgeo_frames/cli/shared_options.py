@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from ..formats import BENCHMARKS
-from .option_kinds import argument, flag, given, number, path, sequence_and_file, word
+from .option_kinds import argument, flag, given, number, numbers, path, sequence_and_file, word
 
 FILE = "Competition JSON (.json, .gz, .zip), Parquet (file or folder), CSV, or a format that read() knows, such as CVAT"
 FOLDERS = "or folders of MOTChallenge or PoseTrack, which are evaluated as tracks and as poses"
@@ -24,8 +24,9 @@ COLUMNS = (
         dest="box_format",
     ),
 )
-MATCHING = (
-    argument("--tau", "Largest distance of a true positive (px); 10 by default", metavar="<float>", type=number),
+LABELLED = flag("--labelled", "Leave out predictions that lie in no frame of the truth")
+# How pairs match, besides the distance within which they do.
+_MATCHING = (
     argument(
         "--epsilon",
         "Distance up to which the error is 0 (px), below tau; 3 by default, 0 for a tau of 3 or less",
@@ -55,19 +56,32 @@ MATCHING = (
         type=number,
     ),
     flag("--masks", "Read COCO's files for their masks, not boxes"),
-    flag("--labelled", "Leave out predictions that lie in no frame of the truth"),
+    LABELLED,
     *COLUMNS,
 )
+TAU_HELP = "Largest distance of a true positive (px); 10 by default"
+MATCHING = (argument("--tau", TAU_HELP, metavar="<float>", type=number), *_MATCHING)
 BENCHMARK = word(
     "--benchmark",
     f"The benchmark whose files these are and whose rules apply: {', '.join(BENCHMARKS)} [default for folders of "
     "MOTChallenge: MOT17]",
 )
-RULE = (
-    *MATCHING,
-    flag("--tracks", "Identities count: evaluate as track does, and joints as pose does"),
-    BENCHMARK,
+_RULE = (flag("--tracks", "Identities count: evaluate as track does, and joints as pose does"), BENCHMARK)
+RULE = (*MATCHING, *_RULE)
+# The rule where numbers of average precision may be asked for, of which several distances are possible.
+RULE_OF_NUMBERS = (
+    argument("--tau", f"{TAU_HELP}; several for AP, such as 5,10", metavar="<float>[,...]", type=numbers),
+    *_MATCHING,
+    *_RULE,
 )
+# What commands without these options have in their place.
+INSTEAD_OF_TRACKS = {"--tracks": "give the same files to track, which evaluates identities"}
+INSTEAD_OF_RULE = INSTEAD_OF_TRACKS | {
+    "--threshold": "--thresholds has one or several, such as --thresholds 0.5",
+    "--assignment": "in average precision, pairs are chosen as --protocol has it",
+    "--similarity": "boxes are compared by IoU, masks with --masks, poses with --keypoints, and points with --tau",
+    "--epsilon": "average precision counts all distances up to --tau alike",
+}
 PROTOCOL = argument(
     "--protocol",
     "Whose rules average precision follows; coco by default",

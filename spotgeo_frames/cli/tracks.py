@@ -1,4 +1,4 @@
-"""The commands `track` and `pose`."""
+"""The command `track`."""
 
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..formats import BENCHMARKS, known_format, read_numbered, read_side_columns, read_sides
-from ..geometries import JOINTS
 from ..matching import Aligned, Rule, alignment, left_out
 from ..scoring import official, slice_files, summarize
-from ..support import addresses, plain_value, reading
-from ..tables import CheckedBins, Columns, columns_of, dataframe_of, joined, schema, side_columns
+from ..support import addresses, reading, work
+from ..tables import CheckedBins, Columns, columns_of, dataframe_of, joined, side_columns
 from ..tracking import (
     TRACK_METRICS,
     TrackResult,
@@ -22,53 +21,24 @@ from ..tracking import (
     families_of,
     metrics_on_request,
     rule_of_tracks,
+    track_sums,
     track_tables,
 )
 from ..tracking import track as track_sides
 from .answers import Answer, check_out, formatted, heading, keep, plain_rows, slices_json
-from .arguments import How, check_scheduler, slices_of
+from .arguments import PARENT, How, check_scheduler, slices_of
+from .headlines import Headline, Headlines, first_of_parts, first_of_result, first_of_sums
 from .printing import WrongUsage, one_line, wrong_usage
 from .submissions import Submission
-from .text import pose_text, rule_text, track_slices_text, track_text
+from .text import near_no_truth_text, rule_text, track_slices_text, track_text
 from .videos import Videos
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..tracking import PoseResult
-
-# The joints of PoseTrack by the names of its two evaluation kits, in the order of each kit.
-HOTA_JOINTS = dict(
-    zip(
-        ["Nose", "Neck", "Head", "LS", "RS", "LE", "RE", "LW", "RW", "LH", "RH", "LK", "RK", "LA", "RA"],
-        JOINTS,
-        strict=True,
-    )
-)
-POSEVAL_JOINTS = {
-    name: name
-    for name in [
-        "right_ankle",
-        "right_knee",
-        "right_hip",
-        "left_hip",
-        "left_knee",
-        "left_ankle",
-        "right_wrist",
-        "right_elbow",
-        "right_shoulder",
-        "left_shoulder",
-        "left_elbow",
-        "left_wrist",
-    ]
-} | {"neck": "head_bottom", "nose": "nose", "head_top": "head_top"}
-
 
 # The columns that are crossed to slices, with their bins.
 Slicing = Mapping[str, CheckedBins]
-
-# The column of the classes of classes that benchmarks have.
-PARENT = f"{schema.CATEGORY_PREFIX}parent"
 
 # Of the numbers of a slice, the combined ones are the last row.
 LAST = np.array([-1])
@@ -77,6 +47,7 @@ LAST = np.array([-1])
 class Found(NamedTuple):
     """The names of the sequences, the metrics of each and then of all combined, and the notes of the rule.
 
+    `headlines` has the first numbers with their intervals, for the text.
     `by_slice` has the conditions and the combined metrics of each slice, by the columns of each slicing, and
     `near_no_truth` is how many predictions no truth took, None where there is no slicing by truths. `class_average` has
     one row, the mean of the classes, where each is evaluated by itself; they are then the slices.
@@ -85,6 +56,7 @@ class Found(NamedTuple):
     sequences: list[str]
     numbers: Columns
     notes: Mapping[Hashable, Any]
+    headlines: Headlines
     by_slice: Mapping[tuple[str, ...], Columns] = {}
     near_no_truth: int | None = None
     class_average: Columns | None = None
@@ -110,10 +82,12 @@ def track(
         return _track_dataset(truth, tracker, how, identity, slices, out, scheduler)
     path, folder = Path(truth), None if out is None else Path(out)
     if how.layout == "posetrack":
-        return _poses(path, tracker, folder, slices, videos)
+        from .poses import answer_of_poses  # which folders of tracks need not load
+
+        return answer_of_poses(path, tracker, folder, slices, videos)
     check_out(folder, [path, tracker.path])
     benchmark = how.benchmark or ("MOT17" if _is_of_sequences(path, how) else None)
-    how.check_by(slices)
+    how.check_by(by)
     if folder is None and not how.by_class and not videos.asked:
         found = _numbers(path, tracker.path, how, identity, benchmark, slices)
     else:
@@ -123,7 +97,7 @@ def track(
     head = heading(tracker, truth, rules)
 
     def text() -> str:
-        return _text(head, found, track_text(dataframe_of(found.numbers), found.sequences))
+        return _text(head, found, track_text(found.numbers, found.sequences, found.headlines()))
 
     return Answer(text, lambda: _answer(found))
 
@@ -158,23 +132,29 @@ def _track_dataset(
     sequences = [str(name) for name in summary["sequence"].tolist()[:-1]]
     combined = {columns: columns_of(table[table["sequence"].isna()]) for columns, table in by_slice.items()}
     near_no_truth = [table.attrs[conditions.NEAR_NO_TRUTH] for table in by_slice.values()]
-    found = Found(sequences, columns_of(summary), summary.attrs, combined, near_no_truth[0] if near_no_truth else None)
+    numbers = columns_of(summary)
+    of_all = numbers.take(LAST)
+
+    def headlines() -> list[Headline]:
+        return first_of_parts(of_all.records()[0], track_sums.TRACKS.default)
+
+    near = near_no_truth[0] if near_no_truth else None
+    found = Found(sequences, numbers, summary.attrs, headlines, combined, near)
     if out is not None:
         stores.write_all(stores.place_of(out).inside("track.json"), f"{_answer(found)}\n".encode())
     head = heading(tracker, truth, rule_text(found.notes))
-    return Answer(lambda: _text(head, found, track_text(summary.iloc[-1:], [])), lambda: _answer(found))
+    return Answer(lambda: _text(head, found, track_text(of_all, [], headlines())), lambda: _answer(found))
 
 
 def _text(head: str, found: Found, numbers: str) -> str:
     """The text of an answer: its head, the numbers of sequences and of all, and those of slices."""
     parts = [head, numbers]
-    parts += [track_slices_text(dataframe_of(table), columns) for columns, table in found.by_slice.items()]
+    parts += [track_slices_text(table, columns) for columns, table in found.by_slice.items()]
     if found.class_average is not None:
-        average = dataframe_of(found.class_average)
-        average.insert(0, "", "mean of the classes")
+        average = found.class_average.assign({"": np.array(["mean of the classes"])})
         parts.append(track_slices_text(average, [""]))
     if found.near_no_truth is not None:
-        parts.append(one_line(_near_no_truth_text(found.near_no_truth)))
+        parts.append(one_line(near_no_truth_text(found.near_no_truth)))
     return "\n\n".join(parts)
 
 
@@ -186,34 +166,32 @@ def _is_of_sequences(truth: Path, how: How) -> bool:
         return truth.is_dir() and not reading.files_below(truth, ".parquet")
 
 
-def _near_no_truth_text(n: int) -> str:
-    """How many predictions no truth took, in words."""
-    which = "1 prediction that no truth took counts" if n == 1 else f"{n:,} predictions that no truth took count"
-    return f"{which} in every slice of truths that has their frame"
-
-
 def _numbers(
     truth: Path, tracker: Path, how: How, identity: str, benchmark: str | None, slices: Sequence[Slicing]
 ) -> Found:
     """The numbers alone, without the tables behind them."""
     names = None
-    if benchmark is None:
-        known, found = read_side_columns(truth, [tracker], needed=how.needed)
-    elif BENCHMARKS[benchmark].files == "motchallenge":
-        known, found, names, _ = read_numbered(truth, tracker, benchmark)
-    else:
-        known, found = map(side_columns, read_sides(truth, [tracker], benchmark=benchmark))
+    with work.step("reading"):
+        if benchmark is None:
+            known, found = read_side_columns(truth, [tracker], needed=how.needed)
+        elif BENCHMARKS[benchmark].files == "motchallenge":
+            known, found, names, _ = read_numbered(truth, tracker, benchmark)
+        else:
+            known, found = map(side_columns, read_sides(truth, [tracker], benchmark=benchmark))
     rule = rule_of_tracks(how.options, known, found, identity)
-    aligned = alignment.align(known, found, how.frames)
-    warning = left_out.left_out(aligned, rule)
-    _, _, sums = evaluate_tracks(counted_in_tracks(aligned, rule), rule, how.on_request)
+    with work.step("matching"):
+        aligned = alignment.align(known, found, how.frames)
+        warning = left_out.left_out(aligned, rule)
+        _, _, sums = evaluate_tracks(counted_in_tracks(aligned, rule), rule, how.on_request)
     if warning is not None:
         warnings.warn(warning, stacklevel=2)
     labels = sums.labels["sequence"].tolist()
     sequences = [str(label) if names is None else names[label] for label in labels]
-    sliced = _by_slice(aligned, rule, slices, how.on_request)
+    with work.step("slicing"):
+        sliced = _by_slice(aligned, rule, slices, how.on_request)
     notes = {**rule.notes, **sums.attrs, **conditions.classes_together(aligned, rule)}
-    return Found(sequences, track_tables.track_columns(sums), notes, *sliced)
+    numbers = track_tables.track_columns(sums)
+    return Found(sequences, numbers, notes, lambda: first_of_sums(track_sums.of_all_sequences(sums)), *sliced)
 
 
 def _by_slice(
@@ -244,12 +222,14 @@ def _saved(
     videos: Videos,
 ) -> Found:
     """Returns the numbers; writes the tables behind them to the folder `out` if there is one, and the videos."""
-    known, found = read_sides(truth, [tracker], benchmark=benchmark, needed=how.needed)
+    with work.step("reading"):
+        known, found = read_sides(truth, [tracker], benchmark=benchmark, needed=how.needed)
     videos = videos.in_truth(known)
     tau, similarity = how.options.tau, how.options.similarity
     words: dict[str, Any] = {"tau": tau, "frames": how.frames, "metrics": how.on_request}
     words |= {"by": "category"} if how.by_class else {}
-    result = track_sides(known, found, similarity, identity, **words)
+    with work.step("matching"):
+        result = track_sides(known, found, similarity, identity, **words)
     read = {"truth": known.objects, "tracker": found.objects}
     if how.by_class:
         of_classes = _of_classes(result)
@@ -261,7 +241,8 @@ def _saved(
     given = side_columns(known), side_columns(found)
     rule = rule_of_tracks(how.options, *given, identity)
     sliced = _by_slice(alignment.align(*given, how.frames), rule, slices, how.on_request) if slices else ({}, None)
-    answer = Found(sequences, columns_of(result.summary), result.matches.attrs, *sliced)
+    numbers, notes = columns_of(result.summary), result.matches.attrs
+    answer = Found(sequences, numbers, notes, lambda: first_of_result(result), *sliced)
     beside = slice_files({columns: dataframe_of(table) for columns, table in sliced[0].items()})
     if out is not None:
         keep(out, "track", result, _answer(answer), read, beside, benchmark=benchmark or "")
@@ -286,7 +267,8 @@ def _of_classes(result: TrackResult) -> Found:
     by_slice = {columns: columns_of(table[[*columns, *metrics]]) for columns, table in tables.items()}
     average = columns_of(of_all[of_all["average"] == "class"][metrics])
     sequences = [str(name) for name in by_sequence["sequence"]]
-    return Found(sequences, numbers, result.matches.attrs, by_slice, class_average=average)
+    notes = result.matches.attrs
+    return Found(sequences, numbers, notes, lambda: first_of_result(result), by_slice, class_average=average)
 
 
 def _answer(found: Found) -> str:
@@ -307,72 +289,3 @@ def _answer(found: Found) -> str:
     if found.near_no_truth is not None:
         answer[conditions.NEAR_NO_TRUTH] = found.near_no_truth
     return formatted(answer)
-
-
-def pose(truth: Path, predictions: Submission, out: Path | None, videos: Videos) -> Answer:
-    """Scores the poses of a folder; the answer has the numbers of every joint."""
-    return _poses(truth, predictions, out, (), videos)
-
-
-def _poses(truth: Path, predictions: Submission, out: Path | None, slices: Sequence[Slicing], videos: Videos) -> Answer:
-    """The same, with the numbers of slices by condition."""
-    from .. import tracking
-    from ..formats import read_posetrack
-
-    check_out(out, [truth, predictions.path])
-    sides = read_posetrack(truth, predictions.path)
-    videos = videos.in_truth(sides[0])
-    result = tracking.pose(*sides)
-    combined = result.summary[result.summary["sequence"].isna()]
-    sliced = {(*columns,): tracking.pose(*sides, by=columns) for columns in slices}
-    by_slice = {"*".join(columns): _poses_by_slice(of, [*columns]) for columns, of in sliced.items()}
-    answer = _of_joints(combined) | {"provenance": result.provenance}
-    if by_slice:
-        answer["by"] = {
-            name: [{"value": value, **_of_joints(rows)} for value, rows in of_slices]
-            for name, of_slices in by_slice.items()
-        }
-    counts = [of.summary.attrs.get(conditions.NEAR_NO_TRUTH) for of in sliced.values()]
-    near_no_truth = next((count for count in counts if count is not None), None)
-    answer |= {} if near_no_truth is None else {conditions.NEAR_NO_TRUTH: near_no_truth}
-    formed = formatted(answer)
-    read = {"truth": sides[0].objects, "predictions": sides[1].objects}
-    tables = {columns: of.summary[of.summary["sequence"].isna()] for columns, of in sliced.items()}
-    keep(out, "pose", result, formed, read, slice_files(tables))
-    videos.draw(result)
-    head = heading(predictions, truth, "all sequences")
-
-    def text() -> str:
-        parts = [f"{head}\n\n{pose_text(combined)}"]
-        for name, of_slices in by_slice.items():
-            parts += [
-                f"{one_line(f'{name} {value}')}\n{pose_text(rows, with_notes=False)}" for value, rows in of_slices
-            ]
-        parts += [] if near_no_truth is None else [one_line(_near_no_truth_text(near_no_truth))]
-        return "\n\n".join(parts)
-
-    return Answer(text, lambda: formed)
-
-
-def _poses_by_slice(result: "PoseResult", columns: Sequence[str]) -> "list[tuple[Any, pd.DataFrame]]":
-    """The values of each slice, and its combined rows, one a joint."""
-    combined = result.summary[result.summary["sequence"].isna()]
-    slices = combined.groupby(list(columns), sort=False, observed=True, dropna=False)
-    values = [[plain_value(value) for value in key] for key, _ in slices]
-    return [(value[0] if len(value) == 1 else value, rows) for value, (_, rows) in zip(values, slices, strict=True)]
-
-
-def _of_joints(combined: "pd.DataFrame") -> dict[str, Any]:
-    """The numbers of all joints for JSON, with joints in the names and the order of each kit."""
-    import pandas as pd  # folders of tracks need none
-
-    from ..tracking import HOTA_NUMBERS, POSEVAL_NUMBERS
-
-    of_joint = combined.set_index("joint")
-    kits = {"keypoint_hota": (HOTA_JOINTS, HOTA_NUMBERS), "poseval": (POSEVAL_JOINTS, POSEVAL_NUMBERS)}
-    answer: dict[str, Any] = {}
-    for kit, (joints, metrics) in kits.items():
-        rows = of_joint.reindex(pd.Index([*joints.values(), None], dtype=of_joint.index.dtype))
-        values = {name: [plain_value(value) for value in rows[name]] for name in metrics}
-        answer[kit] = {"joints": [*joints, "total"], **values}
-    return answer

@@ -10,13 +10,21 @@ from typing import Any, NoReturn
 from ..support import without_secrets
 from .option_kinds import BETWEEN, Argument, Command
 from .printing import WrongUsage, one_line, tell
+from .terminal import styled
 
 PROGRAM = "spotgeo-frames"
 PURPOSE = "Evaluates detectors and trackers: says how good a submission is, and where and why it fails."
-NO_TRACKS = "No such option '--tracks'; give the same files to track, which evaluates identities"
 HELP = Argument("--help", "Show this message and exit.", {"action": "store_true", "default": argparse.SUPPRESS})
 SHORT_HELP = "-h"
+QUIET = Argument(
+    "--quiet",
+    "Print the result and errors only: no progress, warnings or hints; -q for short",
+    {"action": "store_true"},
+)
+QUIETLY = (QUIET.name, "-q")
+SHORT = {SHORT_HELP: HELP.name, "-q": QUIET.name}
 VERSION = HELP._replace(name="--version", help="Show the version and exit.")
+OF_PROGRAM = [VERSION, QUIET, HELP]
 
 
 class Layout(argparse.HelpFormatter):
@@ -35,14 +43,15 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Prints the usage and then what is wrong, in one line on standard error, and exits with status 2."""
         problem = one_line(without_secrets(message))
-        tell(f"{self.format_usage()}Try '{self.prog} {HELP.name}' for help.\n\nError: {problem}", sys.stderr)
+        usage = f"{self.format_usage()}Try '{self.prog} {HELP.name}' for help."
+        tell(f"{usage}\n\n{styled('Error:', 'red')} {problem}", is_problem=True)
         sys.exit(2)
 
 
 def program_parser(commands: Mapping[str, Command]) -> Parser:
     """Returns a parser for the help that lists the commands, and for wrong usage before there is a command."""
     parser = _parser(PROGRAM, "COMMAND [ARGS]...", PURPOSE)
-    _add(parser, "Options", [HELP, VERSION])
+    _add(parser, "Options", OF_PROGRAM)
     # A group of arguments has the layout that a list of commands needs; nothing is parsed by it.
     _add(parser, "Commands", [Argument(name, command.help, {}) for name, command in commands.items()])
     return parser
@@ -55,7 +64,7 @@ def command_parser(name: str, command: Command) -> Parser:
     usage = " ".join(argument.details["metavar"] for argument in arguments)
     parser = _parser(f"{PROGRAM} {name}", usage, command.help, command.notes)
     _add(parser, "Arguments", arguments)
-    _add(parser, "Options", [*options, HELP])
+    _add(parser, "Options", [*options, QUIET, HELP])
     return parser
 
 
@@ -96,14 +105,16 @@ def parsed(parser: Parser, command: Command, texts: Sequence[str]) -> dict[str, 
 
     Raises WrongUsage or exits with status 2 if the texts are not what the command takes.
     """
-    known = {argument.name: argument for argument in [*command.arguments, HELP] if _is_option(argument)}
-    options, others = _apart(texts, known)
+    known = {argument.name: argument for argument in [*command.arguments, QUIET, HELP] if _is_option(argument)}
+    options, others = _apart(texts, known, command.instead)
     if HELP.name in options:
         return None
     return vars(parser.parse_args([*options, "--", *others]))
 
 
-def _apart(texts: Sequence[str], known: Mapping[str, Argument]) -> tuple[list[str], list[str]]:
+def _apart(
+    texts: Sequence[str], known: Mapping[str, Argument], instead: Mapping[str, str]
+) -> tuple[list[str], list[str]]:
     """Separates options, each joined with its value as in --tau=3, from arguments that are told by their place.
 
     An option takes as many values as its `metavar` has words. Left to itself, argparse takes a value such as -5,3 for
@@ -113,16 +124,16 @@ def _apart(texts: Sequence[str], known: Mapping[str, Argument]) -> tuple[list[st
     others: list[str] = []
     rest = iter(texts)
     for text in rest:
-        name, equals, given = (HELP.name if text == SHORT_HELP else text).partition("=")
+        name, equals, given = SHORT.get(text, text).partition("=")
         if text == "--":
             # argparse would drop a file that is called --.
             others.extend(os.path.join(os.curdir, file) if file == "--" else file for file in rest)
         elif not text.startswith("-") or text == "-":
             others.append(text)
         elif name not in known:
-            # Of the commands without it, only `score` has --by.
-            no_tracks = name == "--tracks" and "--by" in known
-            raise WrongUsage(NO_TRACKS if no_tracks else no_such("option", name, [*known]))
+            if name in instead:
+                raise WrongUsage(f"No such option '{name}'; {instead[name]}")
+            raise WrongUsage(no_such("option", name, [*known]))
         elif not _has_value(known[name]):
             if equals:
                 raise WrongUsage(f"option {name} takes no value; leave out '{text[len(name) :]}'")

@@ -6,7 +6,6 @@ What is drawn is the result that the command scores. Modules that draw are loade
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +15,7 @@ from ..support import InputError, writing
 from ..tables import Annotations, SideColumns, among, selections
 from .answers import check_folder, written_text
 from .arguments import paths_of
-from .printing import WrongUsage, one_line, tell, wrong_usage
+from .printing import WrongUsage, remark, wrong_usage
 
 # The most sequences that a message names.
 MOST_NAMED = 5
@@ -58,7 +57,7 @@ class Videos(NamedTuple):
 
         for sequence, file in self.asked:
             video(result, sequence, file, self.images)
-            tell(one_line(written_text(file)), sys.stderr)
+            remark(written_text(file))
 
 
 def with_videos(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -175,10 +175,11 @@ def read(
 
     Examples
     --------
-    >>> sides = read("data/sample/truth.json")
+    >>> import spotgeo_frames as sf
+    >>> sides = sf.read("data/sample/truth.json")
     data/sample/truth.json: read as the spotGEO challenge's JSON (read_spotgeo)
-    >>> len(sides.frames)
-    300
+    >>> len(sides.objects)
+    627
     """
     kind = table_kinds.check_kind(table)
     if not isinstance(path, str | os.PathLike):

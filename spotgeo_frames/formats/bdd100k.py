@@ -154,12 +154,14 @@ def read_bdd100k(
     Examples
     --------
     >>> import json, pathlib, tempfile
+    >>> import spotgeo_frames as sf
     >>> label = {"id": "7", "category": "car", "attributes": {"occluded": True},
     ...          "box2d": {"x1": 10, "y1": 5, "x2": 30, "y2": 25}}
     >>> frame = {"name": "a-01.jpg", "videoName": "a", "frameIndex": 1, "attributes": {"weather": "rainy"}}
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.json"
     >>> _ = path.write_text(json.dumps([frame | {"labels": [label]}]))
-    >>> read_bdd100k(path).objects[["sequence", "frame", "object", "x", "w", "category", "occluded"]].to_dict("records")
+    >>> boxes = sf.read_bdd100k(path).objects
+    >>> boxes[["sequence", "frame", "object", "x", "w", "category", "occluded"]].to_dict("records")
     [{'sequence': 'a', 'frame': 1, 'object': 7, 'x': 10.0, 'w': 20.0, 'category': 'car', 'occluded': True}]
     """
     kind = table_kinds.check_kind(table)

@@ -130,6 +130,7 @@ def read_benchmark(
     Examples
     --------
     >>> import pathlib, tempfile
+    >>> import spotgeo_frames as sf
     >>> root = pathlib.Path(tempfile.mkdtemp())
     >>> car, van = "10 20 60 70 1 1 1 1 1 1 1", "200 20 260 70 1 1 1 1 1 1 1"
     >>> lines = {"label_02": f"0 1 Car 0 0 -1 {car}\\n0 2 Van 0 0 -1 {van}\\n",
@@ -137,7 +138,7 @@ def read_benchmark(
     >>> for folder, text in lines.items():
     ...     (root / folder).mkdir()
     ...     _ = (root / folder / "0000.txt").write_text(text)
-    >>> truth, predictions = read_benchmark(root / "label_02", root / "data", "KITTI")
+    >>> truth, predictions = sf.read_benchmark(root / "label_02", root / "data", "KITTI")
     >>> truth.objects["category"].tolist(), predictions.objects["object"].tolist()
     (['car'], [7])
     """

@@ -29,6 +29,7 @@ from ..geometries import COCO_SIGMAS
 from ..support import InputError, Storage, addresses, check_none, documents, pandas_tables, reading
 from ..tables import Annotations, TableKind, checks, provenance, schema, table_kinds
 from . import segmentations
+from .coco_boxes import boxes_of, names_of, plain_boxes
 from .documents import (
     MOST_PROBLEMS,
     OF_OBJECTS,
@@ -37,7 +38,6 @@ from .documents import (
     check_ids,
     column_of_ids,
     ids_of_pictures,
-    matrix,
     opening,
     repeated_ids,
     unknown_id,
@@ -225,13 +225,15 @@ def read_coco(
     Raises
     ------
     InputError: a file is not of this form, an image or category is not known, an id is there twice, keypoints are not
-    as many as the category has, or the two files are given in the wrong order. Every problem names its file and place.
+        as many as the category has, or the two files are given in the wrong order. Every problem names its file and
+        place.
     ValueError: no such kind of table, or both `boxes` and `masks`.
     ImportError: there are polygons, and the extra `masks` is not installed.
 
     Examples
     --------
     >>> import json, pathlib, tempfile
+    >>> import spotgeo_frames as sf
     >>> annotation = {"id": 7, "image_id": 1, "category_id": 1, "bbox": [10, 10, 20, 40]}
     >>> category = {"id": 1, "name": "person"}
     >>> truth = {"images": [{"id": 1}], "annotations": [annotation], "categories": [category]}
@@ -239,7 +241,7 @@ def read_coco(
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "truth.json").write_text(json.dumps(truth))
     >>> _ = (folder / "results.json").write_text(json.dumps([result]))
-    >>> known, found = read_coco(folder / "truth.json", folder / "results.json", boxes=True)
+    >>> known, found = sf.read_coco(folder / "truth.json", folder / "results.json", boxes=True)
     >>> found.objects[["x", "y", "w", "h", "score", "category"]].to_dict("records")
     [{'x': 11.0, 'y': 10.0, 'w': 20.0, 'h': 40.0, 'score': 0.9, 'category': 'person'}]
     """
@@ -260,27 +262,31 @@ def coco_sides(
         [path for path in (truth_path, predictions_path) if path is not None], storage
     ) as copies:
         states = [*map(provenance.copy_state, copies), None]
-        contents = [*(reading.read_bytes(copy.path) for copy in copies), b"[]"][:2]
-    truth_path, predictions_path = [*(copy.name for copy in copies), ""][:2]
-    if [opening(content) for content in contents] == [b"[", b"{"]:
-        what = f"is a list, as results are, and {predictions_path} is an object, as annotations are"
-        raise InputError(f"{truth_path}: {what}; give them the other way round: read_coco(annotations, results)")
-    document: _Truth | _MaskedTruth
-    if content == "masks":
-        document = documents.decode(contents[0], _MaskedTruth, str(truth_path))
-    else:
-        document = documents.decode(contents[0], _Truth, str(truth_path))
-    images = documents.convert({"images": document.images}, _Images, str(truth_path)).images
-    categories = documents.convert({"categories": document.categories}, _Categories, str(truth_path)).categories
+        truth_path, predictions_path = [*(copy.name for copy in copies), ""][:2]
+        known, of_results = reading.read_bytes(copies[0].path), [copy.path for copy in copies[1:]]
+        if opening(known) == b"[" and [opening(reading.read_bytes(path)) for path in of_results] == [b"{"]:
+            what = f"is a list, as results are, and {predictions_path} is an object, as annotations are"
+            raise InputError(f"{truth_path}: {what}; give them the other way round: read_coco(annotations, results)")
+        document: _Truth | _MaskedTruth
+        if content == "masks":
+            document = documents.decode(known, _MaskedTruth, str(truth_path))
+        else:
+            document = documents.decode(known, _Truth, str(truth_path))
+        images = documents.convert({"images": document.images}, _Images, str(truth_path)).images
+        categories = documents.convert({"categories": document.categories}, _Categories, str(truth_path)).categories
+        ids = [image.id for image in images], [category.id for category in categories]
+        plain = plain_boxes(of_results[0], ids) if content == "boxes" and of_results else None
+        found = reading.read_bytes(of_results[0]) if plain is None and of_results else b"[]"
     results: Sequence[_Result]
-    results = documents.decode(
-        contents[1], list[_MaskedResult] if content == "masks" else list[_Result], str(predictions_path)
-    )
+    if content == "masks":
+        results = documents.decode(found, list[_MaskedResult], str(predictions_path))
+    else:
+        results = documents.decode(found, list[_Result], str(predictions_path))
     place = f"{truth_path}: annotations"
     lists = [Listed("images", images), Listed("categories", categories)]
     lists.append(Listed("annotations", document.annotations, ("id", *OF_OBJECTS)))
-    check_ids(contents[0], str(truth_path), lists)
-    check_ids(contents[1], str(predictions_path), [Listed("", results, OF_OBJECTS)])
+    check_ids(known, str(truth_path), lists)
+    check_ids(found, str(predictions_path), [Listed("", results, OF_OBJECTS)])
     joints, problems = _joints(categories, str(truth_path), content)
     problems += repeated_ids([image.id for image in images], f"{truth_path}: images")
     problems += repeated_ids([annotation.id for annotation in document.annotations], place)
@@ -292,15 +298,18 @@ def coco_sides(
     frames = _frames(images, document.images, names, f"{truth_path}: images")
     image_ids = [image.id for image in images]
     truth = _annotation_table(document.annotations, names, image_ids, content)
-    predictions = _result_table(results, names, image_ids, content)
+    if plain is None:
+        predictions = _result_table(results, names, image_ids, content)
+    else:
+        predictions = plain.assign(category=names_of(plain["category"], names))
     if content == "masks":
         truth = truth.assign(**segmentations.masks(document.annotations, images, place))
         predictions = predictions.assign(**segmentations.masks(results, images, f"{predictions_path}: "))
     if content == "keypoints":
-        named = dict(zip([f"box_{side}" for side in schema.BOX], _box(document.annotations), strict=True))
+        named = dict(zip([f"box_{side}" for side in schema.BOX], boxes_of(document.annotations), strict=True))
         truth = _with_joints(truth.assign(**named), document.annotations, joints, "visibility")
         if results and results[0].bbox is not None:  # then pycocotools takes its size, and not that of the joints
-            predictions["area"] = np.multiply(*_box(results)[2:])
+            predictions["area"] = np.multiply(*boxes_of(results)[2:])
         predictions = _with_joints(predictions, results, joints, "joint_score")
     geometry = {"boxes": schema.BOX, "masks": []}.get(content, schema.BOX[:2])
     far = checks.coordinate_problems(truth, geometry, str(truth_path))
@@ -408,7 +417,7 @@ def _annotation_table(
 ) -> pd.DataFrame:
     """One row an annotation, without keypoints; `area` and `num_keypoints` only if any annotation tells them."""
     columns = _columns(annotations, column_of_ids([one.id for one in annotations]), image_ids, content)
-    columns["category"] = names.reindex([one.category_id for one in annotations]).array
+    columns["category"] = names_of([one.category_id for one in annotations], names)
     columns["crowd"] = np.array([bool(one.iscrowd) for one in annotations], bool)
     for name in ("area", "num_keypoints"):
         values = np.array([getattr(one, name) for one in annotations], np.float64)
@@ -422,7 +431,7 @@ def _result_table(
     """One row a result, without keypoints."""
     columns = _columns(results, np.arange(1, len(results) + 1), image_ids, content)
     columns["score"] = np.array([one.score for one in results], np.float64)
-    columns["category"] = names.reindex([one.category_id for one in results]).array
+    columns["category"] = names_of([one.category_id for one in results], names)
     return pd.DataFrame(columns)
 
 
@@ -430,12 +439,7 @@ def _columns(objects: Sequence[_Object], identity: Any, image_ids: Sequence[Any]
     """The key of each object, and its box where boxes are read."""
     sequence = column_of_ids([one.image_id for one in objects], image_ids)
     key = {"sequence": sequence, "frame": np.ones(len(objects), np.int64), "object": identity}
-    return key | (dict(zip(schema.BOX, _box(objects), strict=True)) if content == "boxes" else {})
-
-
-def _box(objects: Sequence[_Object]) -> np.ndarray:
-    """Left, top, width and height (4, N), null where there is no box."""
-    return matrix([one.bbox or [np.nan] * 4 for one in objects], 4, order="F").T
+    return key | (dict(zip(schema.BOX, boxes_of(objects), strict=True)) if content == "boxes" else {})
 
 
 def _with_joints(

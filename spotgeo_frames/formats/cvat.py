@@ -299,16 +299,19 @@ def read_cvat(
     Examples
     --------
     >>> import pathlib, tempfile
+    >>> import spotgeo_frames as sf
     >>> box = '<box frame="%d" outside="%d" occluded="0" keyframe="1" xtl="1" ytl="2" xbr="11" ybr="22"/>'
     >>> track = f'<track id="0" label="car">{box % (0, 0)}{box % (1, 1)}</track>'
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "task.xml"
     >>> meta = "<meta><task><name>plaza</name><size>2</size></task></meta>"
     >>> _ = path.write_text(f"<annotations><version>1.1</version>{meta}{track}</annotations>")
-    >>> known = read_cvat(path)
+    >>> known = sf.read_cvat(path)
     >>> known.objects[["sequence", "frame", "object", "x", "y", "w", "h", "category"]].to_dict("records")
     [{'sequence': 'plaza', 'frame': 0, 'object': 0, 'x': 1.0, 'y': 2.0, 'w': 10.0, 'h': 20.0, 'category': 'car'}]
-    >>> len(known.frames)
-    2
+    >>> known.frames
+      sequence  frame
+    0    plaza      0
+    1    plaza      1
     """
     kind = table_kinds.check_kind(table)
     if sequence is not None and not isinstance(sequence, str):

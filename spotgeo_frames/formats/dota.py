@@ -75,9 +75,10 @@ def read_dota(
     Examples
     --------
     >>> import pathlib, tempfile
+    >>> import spotgeo_frames as sf
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "P0003.txt"
     >>> _ = path.write_text("imagesource:GoogleEarth\\ngsd:0.1\\n10 20 50 20 50 30 10 30 ship 0\\n")
-    >>> read_dota(path).objects[["sequence", "cx", "cy", "w", "h", "angle", "category", "ignore"]]
+    >>> sf.read_dota(path).objects[["sequence", "cx", "cy", "w", "h", "angle", "category", "ignore"]]
       sequence    cx    cy     w     h  angle category  ignore
     0    P0003  30.0  25.0  40.0  10.0    0.0     ship   False
     """

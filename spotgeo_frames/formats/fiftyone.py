@@ -115,12 +115,13 @@ def read_fiftyone(
     Examples
     --------
     >>> import json, pathlib, tempfile
+    >>> import spotgeo_frames as sf
     >>> detection = {"_cls": "Detection", "label": "car", "bounding_box": [0.1, 0.2, 0.5, 0.25]}
     >>> sample = {"filepath": "data/a.jpg", "metadata": {"width": 200, "height": 100}}
     >>> sample["ground_truth"] = {"_cls": "Detections", "detections": [detection]}
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "samples.json").write_text(json.dumps({"samples": [sample]}))
-    >>> read_fiftyone(folder).objects[["sequence", "x", "y", "w", "h", "category"]].to_dict("records")
+    >>> sf.read_fiftyone(folder).objects[["sequence", "x", "y", "w", "h", "category"]].to_dict("records")
     [{'sequence': 'a', 'x': 20.0, 'y': 20.0, 'w': 100.0, 'h': 25.0, 'category': 'car'}]
     """
     kind = table_kinds.check_kind(table)

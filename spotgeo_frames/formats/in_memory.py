@@ -85,12 +85,16 @@ def from_torchvision(
 
     Examples
     --------
-    >>> detections = [{"boxes": [[10, 10, 30, 20]], "labels": [1], "scores": [0.9]}, {"boxes": [], "labels": []}]
-    >>> found = from_torchvision(detections, names=["__background__", "car"])
+    >>> import spotgeo_frames as sf
+    >>> found = sf.from_torchvision(
+    ...     [{"boxes": [[10, 10, 30, 20]], "labels": [1], "scores": [0.9]}, {"boxes": [], "labels": []}],
+    ...     names=["__background__", "car"])
     >>> found.objects[["sequence", "x", "y", "w", "h", "score", "category"]].to_dict("records")
     [{'sequence': 1, 'x': 10.0, 'y': 10.0, 'w': 20.0, 'h': 10.0, 'score': 0.9, 'category': 'car'}]
-    >>> len(found.frames)
-    2
+    >>> found.frames  # nothing was detected in the second image
+       sequence  frame
+    0         1      1
+    1         2      1
     """
     kind = table_kinds.check_kind(table)
     images = _all_of(detections, _torchvision_image, "from_torchvision: detections")
@@ -139,10 +143,11 @@ def from_supervision(
     --------
     >>> import numpy as np
     >>> from types import SimpleNamespace
+    >>> import spotgeo_frames as sf
     >>> image = SimpleNamespace(  # such as sv.Detections.from_ultralytics(result)
     ...     xyxy=np.array([[10, 10, 30, 20]]), confidence=np.array([0.9]), class_id=np.array([2]), tracker_id=None,
     ...     data={"class_name": np.array(["car"])})
-    >>> from_supervision([image]).objects[["x", "y", "w", "h", "score", "category"]].to_dict("records")
+    >>> sf.from_supervision([image]).objects[["x", "y", "w", "h", "score", "category"]].to_dict("records")
     [{'x': 10.0, 'y': 10.0, 'w': 20.0, 'h': 10.0, 'score': 0.9, 'category': 'car'}]
     """
     kind = table_kinds.check_kind(table)

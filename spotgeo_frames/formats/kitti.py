@@ -135,10 +135,11 @@ def read_kitti(
     Examples
     --------
     >>> import pathlib, tempfile
+    >>> import spotgeo_frames as sf
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "000007.txt"
     >>> _ = path.write_text("Car 0.00 1 -1.57 10 20 40 35 1.5 1.6 3.9 1.8 1.5 8.4 -1.56\\n"
     ...                     "DontCare -1 -1 -10 50 20 90 30 -1 -1 -1 -1000 -1000 -1000 -10\\n")
-    >>> read_kitti(path).objects[["sequence", "x", "y", "w", "h", "category", "occluded", "crowd"]]
+    >>> sf.read_kitti(path).objects[["sequence", "x", "y", "w", "h", "category", "occluded", "crowd"]]
       sequence     x     y     w     h category  occluded  crowd
     0   000007  10.0  20.0  30.0  15.0      Car       1.0  False
     1   000007  50.0  20.0  40.0  10.0      NaN       NaN   True

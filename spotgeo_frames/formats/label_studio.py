@@ -131,12 +131,13 @@ def read_label_studio(
     Examples
     --------
     >>> import json, pathlib, tempfile
+    >>> import spotgeo_frames as sf
     >>> value = {"x": 10, "y": 20, "width": 50, "height": 25, "rotation": 0, "rectanglelabels": ["Car"]}
     >>> region = {"id": "a1", "type": "rectanglelabels", "original_width": 200, "original_height": 100, "value": value}
     >>> task = {"id": 7, "data": {"image": "/data/1.jpg"}, "annotations": [{"result": [region]}]}
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "project.json"
     >>> _ = path.write_text(json.dumps([task]))
-    >>> read_label_studio(path).objects[["sequence", "x", "y", "w", "h", "category"]].to_dict("records")
+    >>> sf.read_label_studio(path).objects[["sequence", "x", "y", "w", "h", "category"]].to_dict("records")
     [{'sequence': 7, 'x': 20.0, 'y': 20.0, 'w': 100.0, 'h': 25.0, 'category': 'Car'}]
     """
     kind = table_kinds.check_kind(table)

@@ -68,11 +68,11 @@ def write_coco_results(
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from spotgeo_frames import read_coco
-    >>> _, found = read_coco("data/coco/annotations.json", "data/coco/precise.json", boxes=True)
+    >>> import spotgeo_frames as sf
+    >>> _, found = sf.read_coco("data/coco/annotations.json", "data/coco/precise.json", boxes=True)
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "results.json"
-    >>> write_coco_results(found, path, "data/coco/annotations.json")
-    >>> again = read_coco("data/coco/annotations.json", path, boxes=True)[1]
+    >>> sf.write_coco_results(found, path, "data/coco/annotations.json")
+    >>> again = sf.read_coco("data/coco/annotations.json", path, boxes=True)[1]
     >>> len(again.objects) == len(found.objects)
     True
     """
@@ -222,11 +222,11 @@ def write_kitti(annotations: Annotations | Table, folder: str | Path, tracking: 
     Examples
     --------
     >>> import pandas as pd, tempfile
-    >>> from spotgeo_frames import read_kitti
+    >>> import spotgeo_frames as sf
     >>> car = {"sequence": ["000007"], "frame": [1], "object": [1], "x": [10.0], "y": [20.0], "w": [30.0], "h": [15.0]}
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_kitti(pd.DataFrame(car | {"category": ["Car"], "occluded": [1]}), folder)
-    ...     again = read_kitti(folder).objects
+    ...     sf.write_kitti(pd.DataFrame(car | {"category": ["Car"], "occluded": [1]}), folder)
+    ...     again = sf.read_kitti(folder).objects
     >>> again[["sequence", "x", "y", "w", "h", "category", "occluded"]].to_dict("records")
     [{'sequence': '000007', 'x': 10.0, 'y': 20.0, 'w': 30.0, 'h': 15.0, 'category': 'Car', 'occluded': 1.0}]
     """
@@ -339,9 +339,10 @@ def write_yolo(
     Examples
     --------
     >>> import pandas as pd, pathlib, tempfile
+    >>> import spotgeo_frames as sf
     >>> car = {"sequence": ["a"], "frame": [1], "object": [1], "x": [40.0], "y": [15.0], "w": [20.0], "h": [20.0]}
     >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> write_yolo(pd.DataFrame(car | {"category": ["car"]}), folder, ["person", "car"], image_size=(100, 50))
+    >>> sf.write_yolo(pd.DataFrame(car | {"category": ["car"]}), folder, ["person", "car"], image_size=(100, 50))
     >>> (folder / "a.txt").read_text()
     '1 0.5 0.5 0.2 0.4\\n'
     """

@@ -289,7 +289,8 @@ def read_motchallenge(
 
     Examples
     --------
-    >>> truth, predictions = read_motchallenge("data/tracks/truth", "data/tracks/tracker", benchmark="MOT17")
+    >>> import spotgeo_frames as sf
+    >>> truth, predictions = sf.read_motchallenge("data/tracks/truth", "data/tracks/tracker", benchmark="MOT17")
     >>> list(predictions.objects.columns)
     ['sequence', 'frame', 'object', 'x', 'y', 'w', 'h', 'score']
     """

@@ -19,23 +19,34 @@ from .writable import unmarkable, without_identities
 def write_motchallenge(annotations: Annotations | Table, folder: str | Path, *, truth: bool = False) -> None:
     """Writes boxes as text files that `read_motchallenge` and the official evaluator read.
 
-    Predictions go to `folder`/SEQUENCE.txt, with `score` (1 where there is none) after the box and then three times -1.
-    Truth goes to `folder`/SEQUENCE/gt/gt.txt, with `considered` and `class_id` (1 where there are none) and
-    `visibility` where there is one, and a seqinfo.ini where there is a frames table. Where `folder` ends in .zip, it is
-    an archive of SEQUENCE.txt for both. Every sequence of the frames table has a file, be it empty. Floats are written
-    as short as they can be to be read back as they are.
+    Every sequence of the frames table has a file, be it empty. Floats are written as short as they can be to be read
+    back as they are.
 
-    Raises InputError where the table is not right, frames are below 1, identities are missing or no integers, objects
-    are crowds or ignored, a sequence's name cannot be that of a file, or nothing can be written there.
+    Parameters
+    ----------
+    annotations
+        Annotations, or a table of objects, with `sequence`, `frame` (from 1), `object` (the identity), `x`, `y` (top
+        left), `w` and `h` (px).
+    folder
+        Where predictions go to SEQUENCE.txt, with `score` (1 where there is none) after the box and then three times
+        -1. If its name ends in .zip, it is an archive of SEQUENCE.txt, of predictions and of truth.
+    truth
+        Whether the boxes are truth. They go to SEQUENCE/gt/gt.txt, with `considered` and `class_id` (1 where there are
+        none) and `visibility` where there is one, and a seqinfo.ini where there is a frames table.
+
+    Raises
+    ------
+    InputError: the table is not right, frames are below 1, identities are missing or no integers, objects are crowds or
+        ignored, a sequence's name cannot be that of a file, or nothing can be written there.
 
     Examples
     --------
     >>> import tempfile
-    >>> from spotgeo_frames import read_motchallenge
-    >>> truth, predictions = read_motchallenge("data/tracks/truth", "data/tracks/tracker")
+    >>> import spotgeo_frames as sf
+    >>> truth, predictions = sf.read_motchallenge("data/tracks/truth", "data/tracks/tracker")
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_motchallenge(predictions, folder)
-    ...     again = read_motchallenge("data/tracks/truth", folder)[1]
+    ...     sf.write_motchallenge(predictions, folder)
+    ...     again = sf.read_motchallenge("data/tracks/truth", folder)[1]
     >>> len(again.objects) == len(predictions.objects)
     True
     """

@@ -68,9 +68,10 @@ def read_mots(
     Examples
     --------
     >>> import pathlib, tempfile
+    >>> import spotgeo_frames as sf
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "0002.txt"
     >>> _ = path.write_text("0 2001 2 2 3 123\\n0 10000 10 2 3 06\\n")
-    >>> read_mots(path).objects[["frame", "object", "category", "mask", "mask_h", "mask_w", "crowd"]]
+    >>> sf.read_mots(path).objects[["frame", "object", "category", "mask", "mask_h", "mask_w", "crowd"]]
        frame  object    category mask  mask_h  mask_w  crowd
     0      0    2001  pedestrian  123     2.0     3.0  False
     1      0      -1         NaN   06     2.0     3.0   True

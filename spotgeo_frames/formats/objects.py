@@ -68,17 +68,36 @@ def read_objects(
 ) -> Annotations:
     """Reads a table of objects, and one of frames where there is one, as checked Annotations.
 
-    `source` and `frames` are tables in memory, or paths: .parquet, a folder of such files (hive partitions become
-    columns), .csv, .csv.gz, .arrow or .feather. A path may have wildcards (day=*/*.parquet), or be an address such as
-    s3://bucket/truth; `storage_options` are those of its file system, with fsspec's names (`key`, `secret`, `token`,
-    `endpoint_url` for S3), and `filesystem` is that itself, pyarrow's or fsspec's. Without `frames` the frames that
-    count are those in which either side of an evaluation has objects. `table` is the kind of both tables that come
-    back: "pandas", "polars" or "pyarrow"; by default that of `source`, and pandas for a file. Raises InputError, naming
-    the file, where it cannot be read or the table is not right, and ValueError for another kind.
+    Parameters
+    ----------
+    source
+        A table in memory, or a path: .parquet, a folder of such files (hive partitions become columns), .csv, .csv.gz,
+        .arrow or .feather. A path may have wildcards (day=*/*.parquet), or be an address such as s3://bucket/truth.
+    frames
+        The table of frames in the same way. Without it, the frames that count are those in which either side of an
+        evaluation has objects.
+    table
+        The kind of both tables that come back: "pandas", "polars" or "pyarrow"; without a word that of `source`, and
+        pandas for a file.
+    storage_options, filesystem
+        For an address such as s3://bucket/truth: the options of its file system, with fsspec's names (`key`,
+        `secret`, `token`, `endpoint_url` for S3), or that itself, pyarrow's or fsspec's.
 
-    >>> truth = read_objects("data/sample/truth.parquet", frames="data/sample/frames.parquet")
-    >>> len(truth.frames)
-    300
+    Returns
+    -------
+    Annotations, with all columns of the tables.
+
+    Raises
+    ------
+    InputError: a file cannot be read, or a table is not right. The message names the file.
+    ValueError: there is no such kind of table.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> truth = sf.read_objects("data/sample/truth.parquet", frames="data/sample/frames.parquet")
+    >>> len(truth.objects)
+    627
     """
     kind = table_kinds.kind_of(source) if table is None else table_kinds.check_kind(table)
     source, frames = collected(source, "objects"), collected(frames, "frames")

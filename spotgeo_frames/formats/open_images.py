@@ -106,10 +106,11 @@ def read_open_images(
     Examples
     --------
     >>> import pathlib, tempfile
+    >>> import spotgeo_frames as sf
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "validation-annotations-bbox.csv"
     >>> _ = path.write_text("ImageID,Source,LabelName,Confidence,XMin,XMax,YMin,YMax,IsOccluded,IsGroupOf\\n"
     ...                     "0001eeaf4aed83f9,xclick,/m/0cmf2,1,0.25,0.75,0.5,1,0,1\\n")
-    >>> known = read_open_images(path, {"/m/0cmf2": "Airplane"}, image_size=(200, 100))
+    >>> known = sf.read_open_images(path, {"/m/0cmf2": "Airplane"}, image_size=(200, 100))
     >>> known.objects[["x", "y", "w", "h", "category", "crowd"]].to_dict("records")
     [{'x': 50.0, 'y': 50.0, 'w': 100.0, 'h': 50.0, 'category': 'Airplane', 'crowd': True}]
     """

@@ -375,16 +375,17 @@ def read_posetrack(
     Raises
     ------
     InputError: a file is missing, is of a sequence that the truth does not have, or holds what cannot be used. Every
-    problem is listed with its file and place.
+        problem is listed with its file and place.
     ImportError: the files have regions to ignore, and the extra `posetrack` is not installed.
     ValueError: no such kind of table.
 
     Examples
     --------
-    >>> truth, predictions = read_posetrack("data/poses/truth", "data/poses/tracker")
+    >>> import spotgeo_frames as sf
+    >>> truth, predictions = sf.read_posetrack("data/poses/truth", "data/poses/tracker")
     >>> sorted(set(truth.objects.columns) - set(predictions.objects.columns))
     ['head_size']
-    >>> people, found = read_posetrack("data/poses/truth", "data/poses/tracker", boxes=True)
+    >>> people, found = sf.read_posetrack("data/poses/truth", "data/poses/tracker", boxes=True)
     >>> list(found.objects)
     ['sequence', 'frame', 'object', 'x', 'y', 'w', 'h']
     """

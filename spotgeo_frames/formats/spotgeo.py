@@ -71,18 +71,34 @@ def read_spotgeo(
 ) -> Annotations:
     """Reads a competition file (truth or submission): .json, or packed as .gz or .zip.
 
-    `path` may be an address such as s3://bucket/truth.json. `storage_options` are those of its file system, with
-    fsspec's names (`key`, `secret`, `token`, `endpoint_url` for S3); `filesystem` is that itself, pyarrow's or
-    fsspec's.
+    `validate_spotgeo` checks image bounds and the limit of 30 objects as well.
 
-    Returns Annotations. `objects` has `sequence`, `frame`, `object` (the position in `object_coords`, from 0), `x` and
-    `y` (px); `frames` lists every frame of the file, in its order. `table` is the kind of both tables: "pandas",
-    "polars" or "pyarrow". Raises InputError with every problem and its place where the file is not of this form, and
-    ValueError for another kind. `validate_spotgeo` checks image bounds and the limit of 30 objects as well.
+    Parameters
+    ----------
+    path
+        The file, or its address.
+    table
+        Of which kind both tables are: "pandas", "polars" or "pyarrow".
+    storage_options, filesystem
+        For an address such as s3://bucket/truth.json: the options of its file system, with fsspec's names (`key`,
+        `secret`, `token`, `endpoint_url` for S3), or that itself, pyarrow's or fsspec's.
 
-    >>> truth = read_spotgeo("data/sample/truth.json")
-    >>> list(truth.objects.columns), len(truth.frames)
-    (['sequence', 'frame', 'object', 'x', 'y'], 300)
+    Returns
+    -------
+    Annotations. `objects` has `sequence`, `frame`, `object` (the position in `object_coords`, from 0), `x` and `y`
+    (px); `frames` lists every frame of the file, in its order.
+
+    Raises
+    ------
+    InputError: the file is not of this form. Every problem is listed with its place.
+    ValueError: there is no such kind of table.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> truth = sf.read_spotgeo("data/sample/truth.json")
+    >>> list(truth.objects.columns), len(truth.objects)
+    (['sequence', 'frame', 'object', 'x', 'y'], 627)
     """
     kind = table_kinds.check_kind(table)
     with addresses.local_copy(path, Storage(storage_options, filesystem)) as copy:
@@ -167,20 +183,43 @@ def validate_spotgeo(
 ) -> pd.DataFrame:
     """Lists everything that is wrong with a submission, one row a problem: `place` and `problem`.
 
-    The table has no rows where the submission is sound. It is of polars or pyarrow where the truth is, and otherwise of
-    pandas. A submission has to have the frames of `truth` (at least those in which the truth has objects, where it has
-    no frames table). Without `truth` it has to have frames 1 to `frames_per_sequence` of each of `sequences`, or,
-    without these, of each sequence that it lists.
+    Parameters
+    ----------
+    path
+        The submission: the competition's JSON, plain or packed, or a table of objects, as `read_objects` takes it, each
+        of them also by its address.
+    truth
+        What is really there. The submission has to have its frames: at least those in which the truth has objects,
+        where it has no frames table.
+    sequences
+        Without `truth`, the sequences of which the submission has to have the frames 1 to `frames_per_sequence`;
+        without either, those that it lists.
+    x_range, y_range
+        Within which coordinates have to lie (px), both ends included.
+    most_objects
+        How many objects a frame may have.
+    frames_per_sequence
+        How many frames a sequence has.
+    storage_options, filesystem
+        For an address such as s3://bucket/june.json: the options of its file system, with fsspec's names (`key`,
+        `secret`, `token`, `endpoint_url` for S3), or that itself, pyarrow's or fsspec's.
 
-    Places are positions in the file, from 0: `[12].object_coords[3][0]`. `x_range` and `y_range` are in pixels, both
-    ends included. A submission may also be a table of objects, as `read_objects` takes it. A table lists no empty
-    frames, so no frame can be missing from it, and the places of its problems are keys. `storage_options` and
-    `filesystem` reach a submission at an address, as in `read_spotgeo`. Raises InputError where the file cannot be
-    read, or the table is not right.
+    Returns
+    -------
+    A table of polars or pyarrow where the truth is one, and otherwise of pandas. It has no rows if the submission is
+    sound. Places are positions in the file, from 0: `[12].object_coords[3][0]`. A table of objects lists no empty
+    frames, so no frame can be missing from it, and the places of its problems are keys.
 
-    >>> len(validate_spotgeo("data/sample/eager.json", sequences=range(1, 61)))
+    Raises
+    ------
+    InputError: the file cannot be read, or the table is not right.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> len(sf.validate_spotgeo("data/sample/eager.json", sequences=range(1, 61)))
     0
-    >>> validate_spotgeo("data/sample/eager.json", sequences=range(1, 62)).iloc[0].to_dict()
+    >>> sf.validate_spotgeo("data/sample/eager.json", sequences=range(1, 62)).iloc[0].to_dict()
     {'place': 'sequence 61, frame 1', 'problem': 'is missing'}
     """
     limits, storage = Limits(x_range, y_range, most_objects), Storage(storage_options, filesystem)
@@ -260,13 +299,27 @@ def write_spotgeo(annotations: Annotations | Table, path: str | Path) -> None:
 
     Frames are sorted, and objects keep their order within a frame. The format holds no names of objects and no other
     columns, so a file that is read back counts `object` from 0 in each frame. The file appears only once it is whole.
-    Raises InputError where the table is not right, has joints, or its sequences are not integers.
 
+    Parameters
+    ----------
+    annotations
+        Annotations, or a table of objects, with `sequence`, `frame`, `object`, `x` and `y` (px).
+    path
+        The file.
+
+    Raises
+    ------
+    InputError: the table is not right, has joints, or its sequences are not integers; an object lies in a frame that
+        the frames table does not have; or nothing can be written there.
+
+    Examples
+    --------
     >>> import pathlib, tempfile
+    >>> import spotgeo_frames as sf
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "submission.zip"
-    >>> write_spotgeo(read_spotgeo("data/sample/eager.json"), path)
-    >>> len(read_spotgeo(path).frames)
-    300
+    >>> sf.write_spotgeo(sf.read_spotgeo("data/sample/eager.json"), path)
+    >>> len(sf.read_spotgeo(path).objects)
+    735
     """
     path = Path(path)
     checked = as_annotations(annotations, "annotations")

@@ -79,15 +79,15 @@ def write_suspects(
         "fiftyone": samples.json in the form of a FiftyOneDataset. A sample is a frame that has suspects; the labels of
         its field `suspects` have the suspicion as their tag, and `suspicion` and `look_at` as attributes.
 
-    Notes
-    -----
-    Suspects without a score have a score of 0 there if others have one. Without categories, labels are suspicions.
-
     Raises
     ------
     InputError: `suspects` lacks columns of such a table, or has another geometry; a frame with suspects is not among
         `frames`, or these lack its size or its file's name; or nothing can be written there.
     ValueError: there is no such form.
+
+    Notes
+    -----
+    Suspects without a score have a score of 0 there if others have one. Without categories, labels are suspicions.
 
     Examples
     --------

@@ -150,11 +150,12 @@ def read_via(
     Examples
     --------
     >>> import json, pathlib, tempfile
+    >>> import spotgeo_frames as sf
     >>> shape = {"name": "rect", "x": 10, "y": 5, "width": 20, "height": 30}
     >>> region = {"shape_attributes": shape, "region_attributes": {"class": "car"}}
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "via_export_json.json"
     >>> _ = path.write_text(json.dumps({"a.jpg1024": {"filename": "a.jpg", "size": 1024, "regions": [region]}}))
-    >>> read_via(path).objects[["sequence", "x", "y", "w", "h", "category"]].to_dict("records")
+    >>> sf.read_via(path).objects[["sequence", "x", "y", "w", "h", "category"]].to_dict("records")
     [{'sequence': 'a', 'x': 10.0, 'y': 5.0, 'w': 20.0, 'h': 30.0, 'category': 'car'}]
     """
     kind = table_kinds.check_kind(table)

@@ -120,9 +120,10 @@ def read_visdrone(
     Examples
     --------
     >>> import pathlib, tempfile
+    >>> import spotgeo_frames as sf
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "0000001_02999_d_0000005.txt"
     >>> _ = path.write_text("684,8,273,116,0,0,0,0\\n406,119,265,70,1,4,0,1\\n")
-    >>> read_visdrone(path).objects[["x", "y", "w", "h", "category", "ignore", "crowd"]]
+    >>> sf.read_visdrone(path).objects[["x", "y", "w", "h", "category", "ignore", "crowd"]]
            x      y      w      h category  ignore  crowd
     0  684.0    8.0  273.0  116.0      NaN   False   True
     1  406.0  119.0  265.0   70.0      car   False  False
@@ -276,10 +277,11 @@ def read_uavdt(
     Examples
     --------
     >>> import pathlib, tempfile
+    >>> import spotgeo_frames as sf
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "M0101_gt_whole.txt").write_text("1,1,141,147,106,45,1,1,1\\n")
     >>> _ = (folder / "M0101_gt_ignore.txt").write_text("1,1,0,0,300,60,1,1,-1\\n")
-    >>> read_uavdt(folder).objects[["sequence", "frame", "object", "x", "y", "w", "h", "category", "crowd"]]
+    >>> sf.read_uavdt(folder).objects[["sequence", "frame", "object", "x", "y", "w", "h", "category", "crowd"]]
       sequence  frame  object      x      y      w     h category  crowd
     0    M0101      1       1  141.0  147.0  106.0  45.0      car  False
     1    M0101      1      -1    0.0    0.0  300.0  60.0      NaN   True

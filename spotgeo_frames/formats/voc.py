@@ -198,11 +198,12 @@ def read_voc(
     Examples
     --------
     >>> import pathlib, tempfile
+    >>> import spotgeo_frames as sf
     >>> box = "<bndbox><xmin>10</xmin><ymin>5</ymin><xmax>19</xmax><ymax>24</ymax></bndbox>"
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "000005.xml"
     >>> chair = f"<object><name>chair</name><difficult>1</difficult>{box}</object>"
     >>> _ = path.write_text(f"<annotation>{chair}</annotation>")
-    >>> read_voc(path).objects[["sequence", "x", "y", "w", "h", "category", "ignore"]].to_dict("records")
+    >>> sf.read_voc(path).objects[["sequence", "x", "y", "w", "h", "category", "ignore"]].to_dict("records")
     [{'sequence': '000005', 'x': 10.0, 'y': 5.0, 'w': 10.0, 'h': 20.0, 'category': 'chair', 'ignore': True}]
     """
     kind = table_kinds.check_kind(table)

@@ -104,9 +104,10 @@ def read_yolo(
     Examples
     --------
     >>> import pathlib, tempfile
+    >>> import spotgeo_frames as sf
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "a.txt").write_text("0 0.5 0.5 0.2 0.4\\n")
-    >>> read_yolo(folder, names=["car"], image_size=(100, 50)).objects.to_dict("records")
+    >>> sf.read_yolo(folder, names=["car"], image_size=(100, 50)).objects.to_dict("records")
     [{'sequence': 'a', 'frame': 1, 'object': 1, 'x': 40.0, 'y': 15.0, 'w': 20.0, 'h': 20.0, 'category': 'car'}]
     """
     kind = table_kinds.check_kind(table)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..tables import Annotations, Columns, as_numbers, schema
+from ..tables import Columns, SideColumns, as_numbers, schema
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -187,7 +187,7 @@ class Geometry:
     of_truths: PairMeasure | None = None
     of_crowds: PairMeasure | None = None
     never_found: Callable[[Columns], np.ndarray] | None = None
-    assembled: Callable[[Annotations, Annotations], tuple[Annotations, Annotations]] | None = None
+    assembled: Callable[[SideColumns, SideColumns], tuple[SideColumns, ...]] | None = None
     kit_place: Callable[[Rows], Places] | None = None
     place: Callable[[Rows], Places] | None = None
     outline: Callable[[Rows], np.ndarray] | None = None

@@ -30,6 +30,12 @@ def category_codes(truth: Columns, predictions: Columns) -> list[np.ndarray | No
     """
     if "category" not in truth or "category" not in predictions:
         return [None, None]
+    coded = [side.text_codes.get("category") for side in (truth, predictions)]
+    if all(coded):
+        return [*arrays.ordinals(coded)[0]]
+    numbered = _plain_categories(truth["category"], predictions["category"])
+    if numbered is not None:
+        return numbered
     import pandas as pd
 
     columns = [pd.Series(side["category"], copy=False) for side in (truth, predictions)]
@@ -66,6 +72,26 @@ def category_codes(truth: Columns, predictions: Columns) -> list[np.ndarray | No
     of_truth = np.full(len(of_any), -1, np.int64)
     of_truth[~of_any] = known
     return [of_truth, predicted]
+
+
+def _plain_categories(truth: Any, predictions: Any) -> list[np.ndarray | None] | None:
+    """The same where both sides have whole numbers, or text without nulls, or such categories; None elsewhere."""
+    sides = truth, predictions
+    if all(isinstance(values, np.ndarray) and values.dtype.kind in "iu" for values in sides):
+        return [*arrays.ordinals(sides)[0]]
+    from ..support import pandas_tables
+
+    own = [getattr(values.dtype, "categories", None) for values in sides]
+    named = [values if of is None else of.array for values, of in zip(sides, own, strict=True)]
+    codes = [None if of is None else values.codes for values, of in zip(sides, own, strict=True)]
+    if not all(of.dtype == pandas_tables.TEXT for of in named):
+        return None
+    if any(
+        values.isna().any() if of is None else of.min(initial=0) < 0 for values, of in zip(sides, codes, strict=True)
+    ):
+        return None
+    numbers, _ = arrays.ordinals([of if len(side) else of[:0] for of, side in zip(named, sides, strict=True)])
+    return [number if code is None else number.take(code) for number, code in zip(numbers, codes, strict=True)]
 
 
 def check_no_bytes(values: Sequence[pd.Series], truth: Columns, predictions: Columns) -> None:

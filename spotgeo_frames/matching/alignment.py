@@ -270,18 +270,23 @@ def _attributes(table: Columns, key: Sequence[str], keys: np.ndarray, wanted: np
     attributes = [column for column in table if column not in key]
     if not attributes:
         return {}
-    import pandas as pd
-
     values, rows = arrays.distinct(keys)
     position = arrays.locate(values, wanted)
     index = np.where(position < 0, -1, rows[position]) if len(rows) else position
-    taken = {}
-    for column in attributes:
-        attribute = pd.Series(table[column], copy=False)
-        # A flag becomes nullable whether or not it has nulls, so that tables of parts have the same types.
-        attribute = attribute.astype("boolean") if pd.api.types.is_bool_dtype(attribute.dtype) else attribute
-        taken[column] = attribute.reindex(index).array
-    return taken
+    # The keys of most tables are those that are wanted, of which pandas need not be asked.
+    return {name: _taken(table[name], index, complete=index.min(initial=0) >= 0) for name in attributes}
+
+
+def _taken(values: Any, index: np.ndarray, *, complete: bool) -> Any:
+    """The values at these positions, null at -1; there is none if they are `complete`."""
+    import pandas as pd
+
+    if complete and isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
+        return values.take(index)
+    attribute = pd.Series(values, copy=False)
+    # A flag becomes nullable whether or not it has nulls, so that tables of parts have the same types.
+    attribute = attribute.astype("boolean") if pd.api.types.is_bool_dtype(attribute.dtype) else attribute
+    return attribute.array.take(index) if complete else attribute.reindex(index).array
 
 
 def _split_joints(

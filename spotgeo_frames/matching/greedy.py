@@ -16,7 +16,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .pairs import Pairs, join_pairs
+from ..support import arrays
+from .pairs import Pairs
+
+# Contested pairs that are matched at several thresholds at once.
+MATCHED_AT_ONCE = 1 << 20
 
 
 def preferred_order(pairs: Pairs, ignored: np.ndarray, *, first_truth: bool = False) -> np.ndarray:
@@ -25,19 +29,113 @@ def preferred_order(pairs: Pairs, ignored: np.ndarray, *, first_truth: bool = Fa
     Predictions are numbered from the surest on. `ignored` marks the truths that do not count. Of equally similar
     truths, a prediction prefers the last in file order, or the `first_truth`.
     """
-    truth = pairs.truth if first_truth else -pairs.truth
-    return np.lexsort((truth, -pairs.measure, ignored[pairs.truth], pairs.prediction))
+    order = arrays.stable_order(pairs.prediction, int(pairs.prediction.max(initial=-1)) + 1)
+    prediction = pairs.prediction.take(order)
+    # Most predictions are near one truth only, and have nothing to prefer.
+    again = prediction[1:] == prediction[:-1]
+    places = np.flatnonzero(np.append(again, False) | np.append(False, again))
+    rows = order.take(places)
+    truth = pairs.truth.take(rows)
+    keys = (truth if first_truth else -truth, -pairs.measure.take(rows), ignored.take(truth), prediction.take(places))
+    order[places] = rows.take(np.lexsort(keys))
+    return order
+
+
+class Candidates(NamedTuple):
+    """Pairs that may match at T thresholds, each stricter than the one before: sorted once, whatever counts.
+
+    Attributes
+    ----------
+    order
+        The positions of the N pairs that are near at any threshold, in their preferred order if all truths count, (N,).
+    settled
+        Marks the pairs whose match at each threshold does not depend on which truths are ignored, (T, N), because every
+        prediction near their truth is near that truth only. Crowds can be matched any number of times.
+    contested
+        The positions in `order` of all other pairs, (C,).
+    near
+        The contested pairs: their predictions, their truths, numbered without gaps, and at how many thresholds they are
+        near.
+    truths
+        The truths of the contested pairs, as these number them.
+    """
+
+    order: np.ndarray
+    settled: np.ndarray
+    contested: np.ndarray
+    near: Pairs
+    truths: np.ndarray
+
+
+def candidates_of(
+    pairs: Pairs, n_near: np.ndarray, n_thresholds: int, is_crowd: np.ndarray, *, first_truth: bool = False
+) -> Candidates:
+    """Sorts pairs for `greedy_matches`; each is near at the first `n_near` thresholds."""
+    order = preferred_order(pairs, np.zeros(len(is_crowd), bool), first_truth=first_truth)
+    order = order.take(np.flatnonzero(n_near.take(order)))
+    prediction, truth, n_near = (values.take(order) for values in (pairs.prediction, pairs.truth, n_near))
+    has_choice = np.bincount(prediction).take(prediction) > 1
+    wanted_by_choosers = np.zeros(len(is_crowd), bool)
+    wanted_by_choosers[truth[has_choice]] = True
+    is_contested = has_choice | (wanted_by_choosers & ~is_crowd).take(truth)
+    from_threshold = np.where(is_crowd.take(truth), 0, _taken_before(truth, n_near, n_thresholds))
+    at = np.arange(n_thresholds)[:, None]
+    settled = (at >= np.where(is_contested, n_thresholds, from_threshold)) & (at < n_near)
+    contested = np.flatnonzero(is_contested)
+    truths, numbered = np.unique(truth.take(contested), return_inverse=True)
+    near = Pairs(prediction.take(contested), numbered, n_near.take(contested))
+    return Candidates(order, settled, contested, near, truths)
+
+
+def _taken_before(truth: np.ndarray, n_near: np.ndarray, n_thresholds: int) -> np.ndarray:
+    """At how many thresholds a surer prediction is near the truth of each pair; pairs are in the order of predictions.
+
+    As thresholds become stricter, the surest prediction that is still near takes the truth.
+    """
+    order = arrays.stable_order(truth, int(truth.max(initial=-1)) + 1)
+    begins = truth.take(order) * (n_thresholds + 1)
+    # The numbers of a truth are greater than all of the truths before it, so the maximum begins anew at each.
+    reached = np.maximum.accumulate(begins + n_near.take(order))
+    taken = np.zeros(len(truth), np.int64)
+    taken[order[1:]] = np.maximum(reached[:-1] - begins[1:], 0)
+    return taken
+
+
+def greedy_matches(candidates: Candidates, ignored: np.ndarray, is_crowd: np.ndarray) -> list[np.ndarray]:
+    """The positions of the pairs that match at each threshold, in rising order of predictions.
+
+    `ignored` marks the truths that do not count, `is_crowd` those that may be taken several times.
+    """
+    matched, (truths, near) = candidates.settled, (candidates.truths, candidates.near)
+    if len(candidates.contested):
+        matched = matched.copy()
+        key = near.prediction * 2 + ignored.take(truths).take(near.truth)
+        preferred = arrays.stable_order(key, int(key.max()) + 1)
+        contested, near = candidates.contested.take(preferred), near.take(preferred)
+        n_near_at = np.bincount(near.measure, minlength=len(matched) + 1)[::-1].cumsum()[-2::-1]
+        for first, last in arrays.chunks(n_near_at, MATCHED_AT_ONCE):
+            threshold, pair = np.nonzero(near.measure > np.arange(first, last)[:, None])
+            chosen = _chosen_at(near.take(pair), threshold, is_crowd.take(truths), last - first)
+            matched[first + threshold.take(chosen), contested.take(pair.take(chosen))] = True
+    return [candidates.order.take(np.flatnonzero(of_threshold)) for of_threshold in matched]
+
+
+def _chosen_at(near: Pairs, threshold: np.ndarray, is_crowd: np.ndarray, n_thresholds: int) -> np.ndarray:
+    """The positions of the matched pairs of several thresholds, at each of which everyone begins anew."""
+    n_predictions = int(near.prediction.max()) + 1
+    prediction, truth = near.prediction + threshold * n_predictions, near.truth + threshold * len(is_crowd)
+    return greedy_pairs(near._replace(prediction=prediction, truth=truth), np.tile(is_crowd, n_thresholds))
 
 
 class Wishes(NamedTuple):
-    """What predictions wish for, as pairs in rising order of predictions, at most one each.
+    """What predictions wish for, as positions of pairs in rising order of predictions, at most one each.
 
     `truths` are pairs with the most similar truth that is no crowd, `crowds` with the crowd in which a prediction lies
     most.
     """
 
-    truths: Pairs
-    crowds: Pairs
+    truths: np.ndarray
+    crowds: np.ndarray
 
 
 def wishes_of(pairs: Pairs, is_crowd: np.ndarray, *, first_truth: bool = False) -> Wishes:
@@ -45,27 +143,28 @@ def wishes_of(pairs: Pairs, is_crowd: np.ndarray, *, first_truth: bool = False) 
 
     Of equally similar ones it is the last in file order, or the `first_truth`.
     """
-    pairs = pairs.take(preferred_order(pairs, is_crowd, first_truth=first_truth))
-    in_crowd = is_crowd[pairs.truth]
-    truths, crowds = (pairs.take(np.flatnonzero(marked)) for marked in (~in_crowd, in_crowd))
-    return Wishes(*(of.take(_firsts(of.prediction)) for of in (truths, crowds)))
+    order = preferred_order(pairs, is_crowd, first_truth=first_truth)
+    in_crowd = is_crowd.take(pairs.truth.take(order))
+    truths, crowds = (order.take(np.flatnonzero(marked)) for marked in (~in_crowd, in_crowd))
+    return Wishes(*(of.take(_firsts(pairs.prediction.take(of))) for of in (truths, crowds)))
 
 
-def held_pairs(wishes: Wishes, ignored: np.ndarray) -> Pairs:
-    """The pairs of predictions that get what they wish for, in rising order of predictions.
+def held_pairs(pairs: Pairs, wishes: Wishes, ignored: np.ndarray) -> np.ndarray:
+    """The positions of the pairs of predictions that get what they wish for, in rising order of predictions.
 
     A truth that counts goes to the surest prediction that wishes for it. An ignored truth goes to every prediction that
     wishes for it. A prediction that gets no truth gets its crowd, if it has one, as Open Images takes its groups.
     """
-    truths = wishes.truths
+    prediction, truth = pairs.prediction.take(wishes.truths), pairs.truth.take(wishes.truths)
     surest = np.full(len(ignored), -1)
-    surest[truths.truth[::-1]] = truths.prediction[::-1]
-    held = truths.take(np.flatnonzero(ignored[truths.truth] | (surest[truths.truth] == truths.prediction)))
-    if not len(wishes.crowds.truth):
+    surest[truth[::-1]] = prediction[::-1]
+    is_held = ignored.take(truth) | (surest.take(truth) == prediction)
+    held = wishes.truths.take(np.flatnonzero(is_held))
+    if not len(wishes.crowds):
         return held
-    fallen = wishes.crowds.take(np.flatnonzero(~np.isin(wishes.crowds.prediction, held.prediction)))
-    joined = join_pairs([held, fallen])
-    return joined.take(np.argsort(joined.prediction, kind="stable"))
+    has_fallen = ~np.isin(pairs.prediction.take(wishes.crowds), prediction[is_held])
+    joined = np.concatenate([held, wishes.crowds[has_fallen]])
+    return joined.take(np.argsort(pairs.prediction.take(joined), kind="stable"))
 
 
 def surest_first(pairs: Pairs, cost: np.ndarray, score: np.ndarray, ignored: np.ndarray) -> np.ndarray:

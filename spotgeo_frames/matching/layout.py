@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..tables import Columns, array_of, as_numbers, schema
+from ..tables import Columns, array_of, as_numbers, coded, schema
 from .alignment import Aligned, sequence_attributes
 from .pairs import Pairs
 from .rule import Rule
@@ -78,13 +78,11 @@ def with_events(table: Columns, switch: np.ndarray, others: Mapping[str, np.ndar
     `switch` marks the true positives, in order, that switch. The other columns are flags of the true positives, in the
     same order.
     """
-    import pandas as pd
-
     outcome = table["outcome"]
     matched = np.flatnonzero(outcome == schema.TP)
     event = np.where(outcome == schema.EMPTY, -1, outcome)
     event[matched[switch]] = SWITCH
-    added: dict[str, Any] = {"event": pd.Categorical.from_codes(event, dtype=pd.CategoricalDtype(EVENTS))}
+    added: dict[str, Any] = {"event": coded(event, EVENTS)}
     for name, marked in (others or {}).items():
         added[name] = np.zeros(len(table), bool)
         added[name][matched[marked]] = True

@@ -13,7 +13,7 @@ from ..support import arrays, memory
 from .alignment import Aligned, Side
 
 # Truth-prediction pairs of a chunk of frames, and how many of them are compared at once.
-PAIRS_IN_CHUNK, PAIRS_AT_ONCE = 1 << 20, 1 << 16
+PAIRS_IN_CHUNK, PAIRS_AT_ONCE = 1 << 21, 1 << 16
 
 # The same where frames are compared chunk by chunk more than once.
 SIMILAR_AT_ONCE = 1 << 19

@@ -24,6 +24,7 @@ from ..geometries import (
     POINTS,
     Geometry,
     Measure,
+    PairMeasure,
     geometry_of,
     keypoint_similarity,
     lost_function,
@@ -32,7 +33,7 @@ from ..geometries import (
     poses_of,
 )
 from ..support import InputError, __version__
-from ..tables import Annotations, Columns, SideColumns, annotations_of, messages, other_words, provenance, schema
+from ..tables import Annotations, Columns, SideColumns, messages, other_words, provenance, schema, side_columns
 from .alignment import Aligned, FrameRule, align, select_rows
 from .assignment import FarCosts, most_pairs
 from .choices import POWER, UNSAID, Assignment
@@ -290,16 +291,21 @@ class Rule:
         check_columns_of(geometry, aligned)
         found = []
         for crowd, measure in ((False, geometry.of_truths), (True, geometry.of_crowds)):
-            rows = np.flatnonzero(is_crowd == crowd)
-            if not len(rows):
-                continue
-            sides = select_rows(aligned, is_crowd == crowd, np.ones(len(aligned.predictions.frame), bool))
             # What a prediction shares with a crowd may be much of its own area and little of the union.
-            reach, is_near = 0.0 if crowd else least, partial(_is_similar, least=least)
-            wanted = search(sides, geometry, reach, is_near, measure=measure, by_truth=True)
-            pairs = of_all_frames(sides, partial(near_pairs, wanted))
-            found.append(pairs._replace(truth=rows[pairs.truth]))
+            reach, rows = 0.0 if crowd else least, np.flatnonzero(is_crowd == crowd)
+            if len(rows):
+                pairs = self._pairs_of_truths(aligned, is_crowd == crowd, measure, reach, least)
+                found.append(pairs._replace(truth=rows[pairs.truth]))
         return join_pairs(found)
+
+    def _pairs_of_truths(
+        self, aligned: Aligned, marked: np.ndarray, measure: PairMeasure | None, reach: float, least: float
+    ) -> Pairs:
+        """The pairs of the marked truths, counted from 0, whose measure is at least `least`."""
+        sides = select_rows(aligned, marked, np.ones(len(aligned.predictions.frame), bool))
+        is_near = partial(_is_similar, least=least)
+        wanted = search(sides, self.geometry, reach, is_near, measure=measure, by_truth=True)
+        return of_all_frames(sides, partial(near_pairs, wanted))
 
     def errors(self, outcome: np.ndarray, distance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """`squared_error` and `kelvins_error` of rows with these outcomes and distances (null unless TP).
@@ -408,7 +414,7 @@ def compared(
     """
     assembled = rule.geometry.assembled
     if assembled is not None:
-        truth, predictions = assembled(annotations_of(truth), annotations_of(predictions))
+        truth, predictions = assembled(side_columns(truth), side_columns(predictions))
     aligned = align(truth, predictions, frames, may_be_disjoint=may_be_disjoint)
     return Compared(aligned, rule.near(aligned))
 

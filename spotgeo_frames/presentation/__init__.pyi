@@ -1,6 +1,10 @@
+from .drawing import readable as readable
 from .drawing import show_tables as show_tables
+from .drawing import to_latex as to_latex
+from .drawing import to_markdown as to_markdown
 from .drawing import video as video
 from .explorer import explore as explore
 from .folders import load as load
 from .folders import save as save
+from .page import assert_not_worse as assert_not_worse
 from .page import report as report

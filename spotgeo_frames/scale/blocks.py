@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..support import InputError, arrays, memory
-from ..tables import Columns, SideColumns, arrow, checks, columns_of, provenance
+from ..tables import Columns, SideColumns, arrow, checks, columns_of, plain_objects, provenance
 from .files import FIRST, Expected, Key, OpenedFiles, RowGroup
 from .parts import Part
 from .rows import SHORTER, gathered, in_key_order, kept_rows, row_group_batches, rows_within
@@ -329,7 +329,7 @@ def _columns(side: str, block: Block) -> Columns:
     """The columns of a block, checked."""
     if side == "frames":
         return columns_of(checks.check_frames(arrow.arrow_to_pandas(block.rows, block.name), block.name))
-    plain = checks.plain_objects(block.rows)
+    plain = plain_objects(block.rows)
     return (
         columns_of(checks.check_objects(arrow.arrow_to_pandas(block.rows, block.name), block.name))
         if plain is None

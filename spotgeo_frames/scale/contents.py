@@ -5,7 +5,7 @@ Files that cannot be read, that lack a column, or whose column has another type 
 
 from collections import Counter
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from ..support import InputError, Place, Storage, check_memory, first_line, reading, stores, work
 from ..tables import key_values, other_words, schema
-from .files import FIRST, KEPT_OF_STORE, LAST, File, Footer, Gap, OpenedFiles, RowGroup, footer_digest
+from .files import FIRST, KEPT_OF_DATASET, LAST, File, Footer, Gap, OpenedFiles, RowGroup, footer_digest
 from .listing import files_of
 
 # The values that a column must have. Keys may be integers or text, but the same in all files.
@@ -118,17 +118,17 @@ def contents_of(
 
 
 def _footers(files: Sequence[File]) -> tuple[list[File], list[_Footer]]:
-    """The files, which tell the states of their footers, and the footers; the first ones of a store are kept.
+    """The files, which tell the states of their footers, and the footers; the first ones are kept.
 
     If a file is replaced meanwhile, that is noticed after it was read.
     """
-    found, footers, left = list[File](), list[_Footer](), KEPT_OF_STORE
-    with ThreadPoolExecutor(work.AT_ONCE) as pool:
-        for file, footer in zip(files, pool.map(_footer, files), strict=True):
-            state = file.state._replace(footer=file.state.footer or footer.digest)  # of local files it is there already
-            left -= 0 if footer.parsed is None else footer.parsed.metadata.serialized_size
-            found.append(file._replace(state=state, kept=footer.parsed if left >= 0 else None))
-            footers.append(footer._replace(parsed=None))
+    found, footers, left = list[File](), list[_Footer](), KEPT_OF_DATASET
+    at_a_time = work.FEW if files and stores.is_local(files[0].place) else 1
+    for file, footer in zip(files, work.each(_footer, files, at_a_time=at_a_time), strict=True):
+        state = file.state._replace(footer=file.state.footer or footer.digest)  # of local files it is there already
+        left -= 0 if footer.parsed is None else footer.parsed.metadata.serialized_size
+        found.append(file._replace(state=state, kept=footer.parsed if left >= 0 else None))
+        footers.append(footer._replace(parsed=None))
     return found, footers
 
 
@@ -146,7 +146,7 @@ def _footer(file: File) -> _Footer:
             columns = _columns(footer.metadata)
             positions = range(footer.metadata.num_row_groups)
             groups = [_group(opened, file, position, columns) for position in positions]
-            return _Footer(schema, groups, [], digest, None if stores.is_local(file.place) else footer)
+            return _Footer(schema, groups, [], digest, footer)
     except InputError as error:
         return _Footer(schema, [], error.problems)
 
@@ -166,6 +166,12 @@ def _plain_schema(schema: pa.Schema) -> pa.Schema:
 
     Keys that are floats have to be whole numbers, as `check_objects` has it, and dates become text.
     """
+    return _plain_types(schema.remove_metadata())  # with which older versions of pyarrow cannot hash it
+
+
+@lru_cache(64)
+def _plain_types(schema: pa.Schema) -> pa.Schema:
+    """The same of a schema without metadata; kept, since many files share it."""
     fields = []
     for field in schema:
         kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
@@ -260,9 +266,14 @@ def _judged(files: Sequence[File], footers: Sequence[_Footer], required: Sequenc
         name: Counter(str(schema.field(name).type) for schema in schemas if name in schema.names).most_common(1)
         for name in KEYS
     }
-    judged = []
+    judged: list[_Footer] = []
+    right: pa.Schema | None = None  # the columns of the last file that nothing is wrong with, which others share
     for file, footer in zip(files, footers, strict=True):
         problems = list(footer.problems)
+        has_null = any(rows and low is None for rows, low, *_ in footer.groups)
+        if not problems and footer.schema is right and not has_null:
+            judged.append(footer)
+            continue
         for name in [] if problems else _needed(required, footer.schema.names):
             if name not in footer.schema.names:
                 there = ", ".join(footer.schema.names) or "none"
@@ -274,8 +285,9 @@ def _judged(files: Sequence[File], footers: Sequence[_Footer], required: Sequenc
             if not _is_of(kind, wanted) and footer.n_rows:
                 verb = "are" if wanted.endswith("s") else "is"
                 problems.append(f"{file.place.name}: column {name} is of type {kind}; {wanted} {verb} needed")
-        if not problems and any(rows and low is None for rows, low, *_ in footer.groups):
+        if not problems and has_null:
             problems.append(f"{file.place.name}: column sequence: some rows are null")
+        right = footer.schema if footer.n_rows and not problems else right
         judged.append(footer._replace(problems=problems))
     return judged
 

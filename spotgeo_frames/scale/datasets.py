@@ -30,6 +30,7 @@ from .columns import columns_to_read, dataset_rule, geometries, opened
 from .contents import Contents
 from .dataset_slices import slices_of_dataset
 from .evaluation import score_block, sliced_track_block, track_block
+from .listing import Dataset
 from .planning import RunOptions
 from .quantiles import bins_of_codes, bins_of_columns, dataset_bin_edges
 from .results import category_texts, noted, warnings_of, write_table
@@ -37,8 +38,8 @@ from .run import check_out, described, run, sources_of
 
 
 def score_dataset(
-    truth: Any,
-    predictions: Any,
+    truth: Dataset,
+    predictions: Dataset,
     out: str | Path | None = None,
     by: By | None = None,
     client: Any = None,
@@ -52,7 +53,7 @@ def score_dataset(
     unit: str | None = None,
     assignment: Assignment | None = None,
     power: float | None = None,
-    frames: Any = None,
+    frames: Dataset | None = None,
     exclude: Iterable[int] | Iterable[str] | None = None,
     on_error: str = "raise",
     workers: int | None = None,
@@ -221,8 +222,8 @@ def _with_bins(sums: Sums, edges: Mapping[Any, Edges]) -> Sums:
 
 
 def track_dataset(
-    truth: Any,
-    predictions: Any,
+    truth: Dataset,
+    predictions: Dataset,
     out: str | Path | None = None,
     client: Any = None,
     *,
@@ -232,7 +233,7 @@ def track_dataset(
     tau: float | None = None,
     distance: Measure | None = None,
     unit: str | None = None,
-    frames: Any = None,
+    frames: Dataset | None = None,
     exclude: Iterable[int] | Iterable[str] | None = None,
     on_error: str = "raise",
     workers: int | None = None,
@@ -318,6 +319,7 @@ def track_dataset(
     Examples
     --------
     >>> import pathlib, tempfile
+    >>> import pandas as pd
     >>> import spotgeo_frames as sf
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> truth = pd.DataFrame({"sequence": 1, "frame": [1, 2, 3], "object": 7, "x": [0.0, 5.0, 9.0], "y": 0.0})

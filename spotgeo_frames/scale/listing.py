@@ -14,8 +14,11 @@ from typing import Any
 import pyarrow as pa
 
 from ..support import InputError, Listed, Place, Storage, check_memory, first_line, stores, without_secrets
-from ..tables import ArrowStream, as_stream, collected
+from ..tables import ArrowStream, Table, as_stream, collected
 from .files import File, states_of
+
+# How a dataset may be given: by a path or an address, by several, or as a table, which a pyarrow.dataset is, too.
+Dataset = str | Path | Sequence[str | Path] | Table
 
 
 def is_of_files(source: Any) -> bool:

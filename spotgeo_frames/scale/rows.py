@@ -133,6 +133,8 @@ def most_sorted(schemas: Sequence[pa.Schema]) -> int:
 
 def _conformed(rows: pa.Table, schema: pa.Schema, group: RowGroup) -> pa.Table:
     """The rows with the columns and types of the schema; hive partitions repeat, missing columns are null."""
+    if not group.file.partition and rows.schema.equals(schema) and not rows.column("sequence").null_count:
+        return rows.replace_schema_metadata(schema.metadata)  # as most rows are
     columns = []
     positions = {name: position for position, name in enumerate(rows.schema.names)}
     for column in schema:

@@ -23,7 +23,7 @@ import pyarrow as pa
 from ..support import InputError, Place, Storage, addresses, arrays, reading, stores, temporary, work, writing
 from .contents import Contents, check_outside, contents_of
 from .files import RowGroup, check_unchanged
-from .listing import in_files, together
+from .listing import Dataset, in_files, together
 from .rows import (
     batches_of,
     by_range,
@@ -156,7 +156,7 @@ def _sorted(task: tuple[int, list[Section]], schema: pa.Schema, scratch: Place) 
 
 
 def repartition_by_sequence(
-    dataset: Any,
+    dataset: Dataset,
     out: str | Path,
     *,
     client: Any = None,

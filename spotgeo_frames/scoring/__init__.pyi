@@ -9,6 +9,7 @@ from . import sequence_sums as sequence_sums
 from .ap import curves as curves
 from .ap import parts as parts
 from .ap import protocol_entries as protocol_entries
+from .ap import scopes as scopes
 from .ap.detections import Detections as Detections
 from .ap.detections import similar_of_any_category as similar_of_any_category
 from .ap.evaluate import Matched as Matched
@@ -21,7 +22,6 @@ from .ap.protocol_table import protocols as protocols
 from .ap.result import AveragePrecision as AveragePrecision
 from .ap.result import average_precision as average_precision
 from .ap.result import result_of as result_of
-from .ap.scopes import Scope as Scope
 from .ap.tables import match_tables as match_tables
 from .ap.tables import shares_row as shares_row
 from .ap.texts import most_text as most_text

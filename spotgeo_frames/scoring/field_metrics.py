@@ -9,16 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..support import InputError
-from ..tables import schema
+from ..tables import binning, schema
 from .own_metrics import RowSums, metric
 from .registry import FEWEST_SIMULATED, METRICS
 from .sequence_sums import share
 
 if TYPE_CHECKING:
     import pandas as pd
-
-# The bins of the score that D-ECE takes, equally wide from 0 to 1.
-N_BINS = 10
 
 # The names of F-beta: f2 is that of a beta of 2, f0_5 that of 0.5.
 F_BETA = re.compile(r"f(\d+(?:_\d+)?)")
@@ -53,7 +50,7 @@ def add_metrics(*names: str) -> None:
         "d_ece": detection expected calibration error, in ten equally wide bins of the score: the sum over the bins of
         |TP - sum of the scores of TP and FP|, / (TP + FP); lower is better (Küppers et al. 2020,
         doi:10.1109/CVPRW50498.2020.00171). It has no interval, since that of few detections is too high even if they
-        are calibrated; `calibration` has one that allows for it, and the bins.
+        are calibrated; `calibration(bins="equal")` has one that allows for it, and the bins.
         "f2", "f0_5" and so on: F-beta, (1 + beta²) TP / ((1 + beta²) TP + beta² FN + FP), with a beta of 2 or 0.5:
         recall counts beta times as much as precision (van Rijsbergen 1979).
 
@@ -146,12 +143,12 @@ def _score_bins(rows: pd.DataFrame) -> dict[str, np.ndarray]:
             "column predicted_score: some are null or outside 0 to 1, and can be no chances of being right"
         )
     more = np.where(detected, is_right - np.where(detected, score, 0.0), 0.0)
-    place = np.minimum(np.where(detected, score, 0.0) * N_BINS, N_BINS - 1).astype(int)
-    return {f"bin_{number}": np.where(place == number, more, 0.0) for number in range(N_BINS)}
+    place = binning.equal_places(np.where(detected, score, 0.0))
+    return {f"bin_{number}": np.where(place == number, more, 0.0) for number in range(binning.N_EQUAL)}
 
 
 def _calibration_error(sums: dict[str, np.ndarray]) -> np.ndarray:
-    off = np.sum([np.abs(sums[f"bin_{number}"]) for number in range(N_BINS)], axis=0)
+    off = np.sum([np.abs(sums[f"bin_{number}"]) for number in range(binning.N_EQUAL)], axis=0)
     return share(off, sums["tp"] + sums["fp"])
 
 

@@ -60,6 +60,8 @@ def of_tracks(notes: Mapping[Hashable, Any]) -> str:
         return f"trackeval's rule with objects similar by {_rule(notes)}{_with([*left_out, *slices])}: {NO_LEADERBOARD}"
     if CLASSES_TOGETHER in notes:
         return f'trackeval\'s rule with all classes evaluated together (by="category" has each): {NO_LEADERBOARD}'
+    if unlabelled := _left_out({"unlabelled": notes.get("unlabelled")}):
+        return f"trackeval's rule with {_and([*unlabelled, *slices])}: {NO_LEADERBOARD}"
     told = [f"{notes[name]:,} {words}" for name, words in BY_KITS.items() if notes.get(name)]
     return f"{TRACKEVAL}{f', {_and([*told, *slices])}' if told or slices else ''}"
 

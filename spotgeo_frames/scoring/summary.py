@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..support import arrays, bins_as_text, plain_value
-from ..tables import By, Columns, Table, dataframe_of, schema, selections, table_kinds
+from ..tables import By, Columns, Table, dataframe_of, match_columns, schema, selections, table_kinds
 from .match_sums import Groups, group_rows, known, match_sums, together
 from .own_metrics import lacking_text
 from .registry import METRICS, Metric, own_metrics, summary_columns
@@ -144,7 +144,8 @@ def summarize(
         return answer
     table = checks.check_matches(matches, by_groups=True)
     left_out, unknown = selections.excluded_sequences(exclude, [table])
-    answer, texts = summarized(group_rows(table, by, left_out, dropna=dropna, own=own_metrics()))
+    rows = match_columns(table) if by is None else table  # whose columns `by` may name, or its index
+    answer, texts = summarized(group_rows(rows, by, left_out, dropna=dropna, own=own_metrics()))
     for text in filter(None, (unknown, *texts)):
         warnings.warn(f"summarize: {text}", stacklevel=table_kinds.CALLER)
     return answer
@@ -190,7 +191,7 @@ def _column(metric: Metric, values: np.ndarray, unknown: bool) -> np.ndarray:
     return values.astype(np.int64 if metric.written == "count" else np.float64)
 
 
-def held_by_few(sequences: Sequence[Any], n_truth: np.ndarray) -> str | None:
+def held_by_few(sequences: Sequence[Any], n_truth: np.ndarray, written: str = ".0%") -> str | None:
     """Says which one or two sequences hold most of the true objects; None where none do.
 
     `sequences` are the names of S sequences, and `n_truth` (S,) their counts of true objects. Of two sequences one
@@ -203,15 +204,15 @@ def held_by_few(sequences: Sequence[Any], n_truth: np.ndarray) -> str | None:
         if len(n_truth) >= fewest and total and held >= least * total:
             named = " and ".join(str(sequences[int(at)]) for at in names)
             which = f"sequence {named} holds" if len(names) == 1 else f"sequences {named} hold"
-            return f"{which} {held / total:.0%} of the true objects, and so much of every combined number"
+            return f"{which} {held / total:{written}} of the true objects, and so much of every combined number"
     return None
 
 
-def held_in(matches: Columns) -> str | None:
+def held_in(matches: Columns, written: str = ".0%") -> str | None:
     """Says which one or two sequences hold most of the true objects of a match table; None where none do."""
     of_row, first = arrays.grouped(arrays.row_keys(matches, ["sequence"]))
     is_true = np.isin(matches["outcome"], [schema.TP, schema.FN])
-    return held_by_few(matches["sequence"][first].tolist(), arrays.added_at(of_row, is_true, len(first)))
+    return held_by_few(matches["sequence"][first].tolist(), arrays.added_at(of_row, is_true, len(first)), written)
 
 
 def rests_on_few(table: pd.DataFrame) -> np.ndarray:

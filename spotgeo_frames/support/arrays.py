@@ -23,15 +23,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .errors import InputError, check_memory
+from .scipy_special import special_functions
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from .coded_text import TextCodes
 
 # Codes below this are packed without checking: two of them fit in an int64.
 WIDEST = 1 << 31
 
-# Columns of text from this length on are searched for runs of equal values.
-LONG = 10_000
+# Up to so many values, Python numbers text faster than pandas.
+SHORT = 500
 
 
 def ordinals(columns: Sequence[Any]) -> tuple[list[np.ndarray], int]:
@@ -39,7 +40,8 @@ def ordinals(columns: Sequence[Any]) -> tuple[list[np.ndarray], int]:
 
     Returns one int64 array for each table, and an exclusive upper bound of all codes, at least 1. Small integers stay
     as they are, and integers of a small range are only shifted, which is fast. All other values become their position
-    among the sorted distinct values. Null becomes the largest code. A column is an array, or a Series.
+    among the sorted distinct values. Null becomes the largest code. A column is an array, a Series, or the codes of
+    text (`TextCodes`).
 
     >>> codes, bound = ordinals([np.array(["b", "a"]), np.array(["c", "b"])])
     >>> [code.tolist() for code in codes], bound
@@ -48,7 +50,7 @@ def ordinals(columns: Sequence[Any]) -> tuple[list[np.ndarray], int]:
     filled = [column for column in columns if len(column)]
     if not filled:
         return [np.zeros(0, np.int64) for _ in columns], 1
-    if all(isinstance(column.dtype, np.dtype) and column.dtype.kind in "iu" for column in filled):
+    if all(_holds_integers(column) for column in filled):
         integers = [np.asarray(column) for column in columns]
         low = min(int(column.min()) for column in integers if len(column))
         high = max(int(column.max()) for column in integers if len(column))
@@ -57,36 +59,58 @@ def ordinals(columns: Sequence[Any]) -> tuple[list[np.ndarray], int]:
         if high - low + 1 < WIDEST:
             shift = np.array(low).astype(np.int64)  # both wrap around beyond 63 bits, their difference does not
             return [column.astype(np.int64, copy=False) - shift for column in integers], high - low + 1
+    short = _codes_of_short_text(columns)
+    if short is not None:
+        return short
+    coded = _text_codes(filled)
+    if coded is not None:
+        from .coded_text import joined
+
+        codes, n_values = joined(coded)
+        of_filled = iter(codes)
+        return [next(of_filled) if len(column) else np.zeros(0, np.int64) for column in columns], n_values + 1
     import pandas as pd
 
     series = [pd.Series(column, dtype=column.dtype, copy=False) for column in filled]
-    codes, n_values = _codes(pd.concat(series, ignore_index=True))
+    numbers, distinct_values = pd.factorize(pd.concat(series, ignore_index=True), sort=True)
+    numbers = np.where(numbers < 0, len(distinct_values), numbers).astype(np.int64, copy=False)
     ends = np.cumsum([len(column) for column in columns])
-    return np.split(codes, ends[:-1]), n_values + 1
+    return np.split(numbers, ends[:-1]), len(distinct_values) + 1
 
 
-def _codes(values: pd.Series) -> tuple[np.ndarray, int]:
-    """The position of each value among the sorted distinct ones, that of null after all; and how many there are."""
-    import pandas as pd
-
-    begins = _runs(values)
-    codes, distinct_values = pd.factorize(values if begins is None else values.take(begins), sort=True)
-    codes = np.where(codes < 0, len(distinct_values), codes).astype(np.int64, copy=False)
-    if begins is not None:
-        codes = codes.repeat(np.diff(begins, append=len(values)))
-    return codes, len(distinct_values)
-
-
-def _runs(values: pd.Series) -> np.ndarray | None:
-    """Where runs of equal text begin, found by comparing neighbours; None where hashing all values is as fast."""
+def _codes_of_short_text(columns: Sequence[Any]) -> tuple[list[np.ndarray], int] | None:
+    """What `ordinals` returns of text in a few rows, which takes pandas longer; None for other columns."""
     from .pandas_tables import TEXT
 
-    if len(values) < LONG or values.dtype != TEXT:
+    if sum(map(len, columns)) > SHORT or not all(_is_of(TEXT, column) for column in columns if len(column)):
         return None
-    text, differ = values.array, np.ones(len(values), bool)
-    differ[1:] = text[1:] != text[:-1]
-    begins = np.flatnonzero(differ)
-    return begins if 4 * len(begins) < len(values) else None
+    listed = [list(column) if len(column) else [] for column in columns]
+    code = {name: place for place, name in enumerate(sorted({one for of in listed for one in of if type(one) is str}))}
+    codes = [np.array([code.get(one, len(code)) for one in of], np.int64) for of in listed]
+    return codes, len(code) + 1
+
+
+def _holds_integers(column: Any) -> bool:
+    """Whether a column is of integers of NumPy."""
+    kind = getattr(column, "dtype", None)
+    return isinstance(kind, np.dtype) and kind.kind in "iu"
+
+
+def _is_of(kind: Any, column: Any) -> bool:
+    """Whether a column is of a type; one of codes has none."""
+    return bool(getattr(column, "dtype", None) == kind)
+
+
+def _text_codes(columns: Sequence[Any]) -> list[TextCodes] | None:
+    """The codes of each column; None unless all are text."""
+    from .coded_text import TextCodes, text_codes
+    from .pandas_tables import TEXT
+
+    if not all(isinstance(column, TextCodes) or _is_of(TEXT, column) for column in columns):
+        return None
+    return [
+        column if isinstance(column, TextCodes) else text_codes(getattr(column, "array", column)) for column in columns
+    ]
 
 
 def pack(codes: Sequence[np.ndarray], spans: Sequence[int]) -> np.ndarray:
@@ -110,22 +134,47 @@ def row_keys(table: Any, columns: Sequence[str]) -> np.ndarray:
 
     `table` is a DataFrame, Columns, or a dict of columns; so are the tables of `frame_keys`.
     """
-    numbered = [ordinals([table[column]]) for column in columns]
+    numbered = [ordinals([_keys_of(table, column)]) for column in columns]
     return pack([codes[0] for codes, _ in numbered], [span for _, span in numbered])
 
 
 def frame_keys(tables: Sequence[Any]) -> list[np.ndarray]:
     """One int64 for each row of each table, equal and ordered, over all tables, as (sequence, frame)."""
-    sequences, sequence_span = ordinals([table["sequence"] for table in tables])
+    sequences, sequence_span = ordinals([_keys_of(table, "sequence") for table in tables])
     frames, frame_span = ordinals([table["frame"] for table in tables])
     return [pack(codes, [sequence_span, frame_span]) for codes in zip(sequences, frames, strict=True)]
 
 
+def _keys_of(table: Any, column: str) -> Any:
+    """A key column of a table: its codes where the table knows them, else its values."""
+    return getattr(table, "text_codes", {}).get(column, table[column])
+
+
 def stable_order(codes: np.ndarray, span: int) -> np.ndarray:
-    """The order that sorts codes below `span`, with equal codes in the order they come in."""
-    if span <= 1 << 16:  # NumPy sorts short integers by radix, which is many times faster
-        codes = codes.astype(np.uint16)
-    return np.argsort(codes, kind="stable")
+    """The order that sorts integers from 0 to below `span`, with equal ones in the order they come in."""
+    # NumPy sorts short integers by radix, which is many times faster, so longer ones are sorted by their digits.
+    order = np.argsort(codes.astype(np.uint16), kind="stable")
+    for shift in range(16, (span - 1).bit_length(), 16):
+        digit = (codes >> shift).astype(np.uint16)
+        order = order.take(np.argsort(digit.take(order), kind="stable"))
+    return order
+
+
+def falling_order(values: np.ndarray) -> np.ndarray:
+    """The order that sorts numbers from the greatest down, with equal ones in the order they come in.
+
+    >>> falling_order(np.array([0.5, 0.9, -1.0, 0.5])).tolist()
+    [1, 0, 3, 2]
+    """
+    if not len(values):
+        return np.zeros(0, np.int64)
+    bits = (0.0 - np.asarray(values, np.float64)).view(np.int64)  # no -0, which equals 0 and has other bits
+    # As integers, the bits of positive numbers rise with these, and those of negative ones fall.
+    codes = np.where(bits < 0, bits ^ np.iinfo(np.int64).max, bits)
+    low, high = int(codes.min()), int(codes.max())
+    if high - low >= 1 << 62:
+        return np.argsort(-values, kind="stable")
+    return stable_order(codes - low, high - low + 1)
 
 
 def ranks(keys: np.ndarray) -> np.ndarray:
@@ -152,7 +201,7 @@ def ascend(columns: Sequence[Any]) -> bool:
 
     The first column in which two rows differ decides. This is several times faster than making keys of the columns.
     """
-    if not all(isinstance(column.dtype, np.dtype) and column.dtype.kind in "iu" for column in columns):
+    if not all(_holds_integers(column) for column in columns):
         return False
     greater = np.zeros(max(len(columns[0]) - 1, 0), bool)
     for column in reversed(columns):
@@ -312,9 +361,8 @@ def sine(degrees: np.ndarray) -> np.ndarray:
     >>> sine(np.array([0.0, 90.0, 180.0, 270.0])).tolist()
     [0.0, 1.0, 0.0, -1.0]
     """
-    from scipy.special import sindg
-
-    return np.asarray(sindg(degrees)) + 0.0  # no -0
+    special = special_functions()
+    return np.asarray(special.sindg(degrees)) + 0.0  # no -0
 
 
 def cosine(degrees: np.ndarray) -> np.ndarray:
@@ -323,9 +371,8 @@ def cosine(degrees: np.ndarray) -> np.ndarray:
     >>> cosine(np.array([0.0, 90.0, 180.0, 270.0])).tolist()
     [1.0, 0.0, -1.0, 0.0]
     """
-    from scipy.special import cosdg
-
-    return np.asarray(cosdg(degrees)) + 0.0  # no -0
+    special = special_functions()
+    return np.asarray(special.cosdg(degrees)) + 0.0  # no -0
 
 
 def direction(y: np.ndarray, x: np.ndarray) -> np.ndarray:

@@ -7,9 +7,11 @@ expanded and nothing outside is read. Its elements are given as they end, so the
 from __future__ import annotations
 
 import gc
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple, TypeVar
+from threading import Lock
+from typing import BinaryIO, NamedTuple, TypeVar
 from xml.parsers import expat
 
 import msgspec
@@ -27,6 +29,37 @@ def decode(content: bytes, form: type[Document], name: str) -> Document:
         raise InputError(f"{name}: byte {content.index(0)}: is a NUL byte; JSON in UTF-8 is needed")
     with _problems_named(name), collector_paused():
         return msgspec.json.decode(content.removeprefix(BYTE_ORDER_MARK), type=form)
+
+
+# A block of a list, which is decoded at once, has at least so many bytes, and ends between two objects.
+BLOCK_BYTES = 1 << 22
+BETWEEN_OBJECTS = re.compile(rb"\}[ \t\n\r]*,[ \t\n\r]*\{")
+
+
+def decode_blocks(stream: BinaryIO, form: type[Document]) -> Iterator[list[Document]]:
+    """The objects of a list in a file, some at a time, so that neither all of them nor the file are in memory.
+
+    Raises InputError, which does not tell the place, if the content is not of this form, or cannot be divided. A block
+    that ended within a text, or within a list of an object, would be no whole document, and so could not be decoded.
+    """
+    with _problems_named(""), collector_paused():
+        decoder = msgspec.json.Decoder(list[form])  # type: ignore[valid-type]
+        content = stream.read(2 * BLOCK_BYTES).removeprefix(BYTE_ORDER_MARK)
+        is_whole = False
+        while not is_whole:
+            if between := BETWEEN_OBJECTS.search(content, BLOCK_BYTES):
+                yield decoder.decode(_without_nul(content[: between.start() + 1] + b"]"))
+                content = b"[" + content[between.end() - 1 :]
+            more = stream.read(max(BLOCK_BYTES, len(content)))  # so that a long object is not searched again and again
+            is_whole, content = not more and not between, content + more
+        yield decoder.decode(_without_nul(content))
+
+
+def _without_nul(content: bytes) -> bytes:
+    """The content of a document; raises InputError for a NUL byte, which the decoder skips within some strings."""
+    if b"\0" in content:
+        raise InputError("is no JSON in UTF-8")
+    return content
 
 
 def convert(value: object, form: type[Document], name: str) -> Document:
@@ -49,16 +82,27 @@ def _problems_named(name: str) -> Iterator[None]:
         raise InputError(f"{name}: is nested too deeply") from None
 
 
+# Threads that decode at the same time share the garbage collector: how many there are, and whether it ran before them.
+_lock = Lock()
+_decoding, _collected = 0, True
+
+
 @contextmanager
 def collector_paused() -> Iterator[None]:
     """No garbage collection meanwhile: it would walk through all that decoding makes, and find no cycles."""
-    enabled = gc.isenabled()
-    gc.disable()
+    global _decoding, _collected
+    with _lock:
+        if not _decoding:
+            _collected = gc.isenabled()
+            gc.disable()
+        _decoding += 1
     try:
         yield
     finally:
-        if enabled:
-            gc.enable()
+        with _lock:
+            _decoding -= 1
+            if _collected and not _decoding:
+                gc.enable()
 
 
 # The encodings that every parser of XML knows; those of Python would do more than decode.

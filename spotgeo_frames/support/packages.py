@@ -27,7 +27,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "dask": ("distributed",),
         "charts": ("altair", "vl_convert"),
         "fsspec": ("fsspec",),
-        "report": ("altair", "jinja2", "vl_convert", "markdown_it", "PIL"),
+        "report": ("jinja2", "vl_convert", "markdown_it", "PIL"),
         "widget": ("anywidget", "PIL"),
         "yolo": ("PIL", "yaml"),
         "video": ("matplotlib", "PIL", "av"),

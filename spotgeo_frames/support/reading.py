@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 LARGEST_UNPACKED = 1 << 30
 
+# The endings of the names of files that are unpacked.
+PACKED = (".gz", ".zip")
+
 # The most files of an archive. Each takes about a millisecond to evaluate as a sequence.
 MOST_MEMBERS = 1 << 16
 

@@ -1,4 +1,4 @@
-"""Long work: a bar that shows it, threads that work ahead of what is asked for, processes that end with their parent.
+"""Long work: bars and lines that show it, threads that work ahead, processes that end with their parent.
 
 What makes threads is imported where they are made, since commands load this module at once.
 """
@@ -12,7 +12,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Generic, TypeVar
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -25,6 +26,63 @@ PATIENCE = 2.0
 
 # Counts of this size or more are shown in thousands or millions, such as 1.2M.
 MANY = 10_000
+
+
+# What is shown on standard error: whether anything is, the steps that are done within each other, with the times when
+# they began, and how many bars there are.
+SHOWN = SimpleNamespace(wanted=True, steps=[], n_bars=0)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """A context in which nothing is shown of work; commands leave out their warnings and hints, too."""
+    wanted, SHOWN.wanted = SHOWN.wanted, False
+    try:
+        yield
+    finally:
+        SHOWN.wanted = wanted
+
+
+@contextmanager
+def step(description: str) -> Iterator[None]:
+    """A context that shows what is done in it and for how long, on standard error, on a terminal only.
+
+    The line appears PATIENCE seconds after the first of the steps that are within each other began, makes way for a
+    bar, and goes when the step is done.
+    """
+    SHOWN.steps.append((description, time.monotonic()))
+    done = threading.Event()
+    watcher = threading.Thread(target=_show_steps, args=[done], daemon=True)
+    if len(SHOWN.steps) == 1 and SHOWN.wanted and _is_watched():
+        watcher.start()
+    try:
+        yield
+    finally:
+        SHOWN.steps.pop()
+        done.set()
+        if watcher.ident is not None:
+            watcher.join()
+
+
+def _is_watched() -> bool:
+    """Whether standard error is a terminal; a process may have been started without one, or have closed it."""
+    return sys.stderr is not None and not sys.stderr.closed and sys.stderr.isatty()
+
+
+def _show_steps(done: threading.Event) -> None:
+    """Writes the innermost step over the line of the one before, each second until all are done."""
+    shown, pause = "", PATIENCE
+    while not done.wait(pause):
+        line, pause = "", 1.0
+        if SHOWN.steps and not SHOWN.n_bars:
+            description, began = SHOWN.steps[-1]
+            line = f"{description}: {time.monotonic() - began:.0f} s"
+        sys.stderr.write(f"\r{' ' * len(shown)}\r{line}")
+        sys.stderr.flush()
+        shown = line
+    if shown:
+        sys.stderr.write(f"\r{' ' * len(shown)}\r")
+        sys.stderr.flush()
 
 
 def progress(items: Sequence[Item], description: str, unit: str) -> Iterator[Item]:
@@ -40,16 +98,22 @@ def progress_bar(total: int, description: str, unit: str, done: int = 0) -> Iter
     """A context that gives a function to call with how much more of `total` is done.
 
     The bar appears on standard error after PATIENCE seconds, on a terminal or in Jupyter only. It begins at `done`, the
-    amount that an earlier attempt has finished, which does not count for its speed.
+    amount that an earlier attempt has finished, which does not count for its speed. It goes when all is done, so that
+    none stands still while other work goes on.
     """
-    if not (sys.stderr.isatty() or "ipykernel" in sys.modules):
+    if not (SHOWN.wanted and (_is_watched() or "ipykernel" in sys.modules)):
         yield lambda more: None
         return
     from tqdm import tqdm  # imported only here, since most processes write to files and show no bar
 
     scaled = total >= MANY
-    with tqdm(total=total, initial=done, desc=description, unit=unit, unit_scale=scaled, delay=PATIENCE) as bar:
-        yield bar.update
+    look: dict[str, Any] = {"desc": description, "unit": unit, "unit_scale": scaled, "delay": PATIENCE, "leave": False}
+    SHOWN.n_bars += 1
+    try:
+        with tqdm(total=total, initial=done, **look) as bar:
+            yield bar.update
+    finally:
+        SHOWN.n_bars -= 1
 
 
 def ahead(items: Iterator[Item]) -> Iterator[Item]:
@@ -71,6 +135,23 @@ def ahead(items: Iterator[Item]) -> Iterator[Item]:
 
 # How many files are read, or calls made, at once: over a network most of the time is spent waiting.
 AT_ONCE = 8
+
+
+# How many items a thread takes at a time where each takes microseconds, as a small file of a local disk does.
+FEW = 64
+
+
+def each(function: Callable[[Item], Result], items: Sequence[Item], *, at_a_time: int = FEW) -> Iterator[Result]:
+    """Calls a function of each item in threads, which take so many at a time, and yields the results in order.
+
+    To hand over each item by itself takes longer than to read a small file.
+    """
+    from concurrent.futures import ThreadPoolExecutor
+
+    runs = [items[first : first + at_a_time] for first in range(0, len(items), at_a_time)]
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        for results in pool.map(lambda run: list(map(function, run)), runs):
+            yield from results
 
 
 @cache

@@ -121,11 +121,12 @@ def _zipped(contents: Mapping[str, bytes]) -> bytes:
 def write_files(contents: Mapping[str, bytes], folder: Path) -> None:
     """Writes files of these relative paths into `folder`, or into one archive if its name ends in .zip.
 
-    Raises InputError if one cannot be written.
+    Raises InputError if one cannot be written, or if the file system takes two of the names for one.
     """
     if folder.suffix.lower() == ".zip":
         replace_with(folder, _zipped(contents))
         return
+    _check_apart([*contents], folder)
     inside: dict[Path, list[str]] = {}
     for name in contents:
         inside.setdefault((folder / name).parent, []).append((folder / name).name)
@@ -135,6 +136,23 @@ def write_files(contents: Mapping[str, bytes], folder: Path) -> None:
         remove_stale(parent, names)
     for name, content in contents.items():
         _replace_with(folder / name, content)
+
+
+def _check_apart(names: Sequence[str], folder: Path) -> None:
+    """Raises InputError if names differ only in capital letters, and the file system does not tell these apart.
+
+    Those of Windows and macOS do not, so the second file would replace the first.
+    """
+    spelled: dict[str, str] = {}
+    alike = next(
+        ((other, name) for name in names if (other := spelled.setdefault(name.casefold(), name)) != name), None
+    )
+    if alike is None:
+        return
+    with _folder(folder), writable(folder), temporary_beside(folder / "name") as temporary:
+        is_one = temporary.with_name(temporary.name.upper()).exists()
+    if is_one:
+        raise InputError(f"{folder}: {alike[0]} and {alike[1]} would be the same file here; rename one of them")
 
 
 # What writes a file to the path it is given.

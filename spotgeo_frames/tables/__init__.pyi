@@ -21,6 +21,7 @@ from .columns import Columns as Columns
 from .columns import among as among
 from .columns import array_of as array_of
 from .columns import as_numbers as as_numbers
+from .columns import coded as coded
 from .columns import columns_of as columns_of
 from .columns import dataframe_of as dataframe_of
 from .columns import first_values as first_values
@@ -34,8 +35,7 @@ from .match_sides import sides_of as sides_of
 from .match_tables import match_columns as match_columns
 from .match_tables import match_dataframe as match_dataframe
 from .other_words import Told as Told
-from .parquet_form import TableForm as TableForm
-from .provenance import FileState as FileState
+from .plain import plain_objects as plain_objects
 from .provenance import Input as Input
 from .quantile_bins import Ranks as Ranks
 from .selections import By as By

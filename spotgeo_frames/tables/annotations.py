@@ -41,10 +41,11 @@ class Annotations(NamedTuple):
     Examples
     --------
     >>> import pandas as pd
+    >>> import spotgeo_frames as sf
     >>> objects = pd.DataFrame({"sequence": [1], "frame": [1], "object": [0], "x": [10.0], "y": [5.0]})
     >>> frames = pd.DataFrame({"sequence": [1, 1], "frame": [1, 2]})
     >>> sequences = pd.DataFrame({"sequence": [1], "weather": ["rain"]})
-    >>> Annotations(objects, frames, sequences)  # frame 2 is empty
+    >>> sf.Annotations(objects, frames, sequences)  # frame 2 is empty
     Annotations
       objects     1 rows × 5 columns
       frames      2 rows × 2 columns
@@ -63,14 +64,14 @@ class Annotations(NamedTuple):
         return self[:3]
 
     def __repr__(self) -> str:
-        from ..support import pandas_tables
+        from ..support import result_views
 
-        return pandas_tables.result_as_text(self)
+        return result_views.result_as_text(self)
 
     def _repr_html_(self) -> str | None:
-        from ..support import pandas_tables
+        from ..support import result_views
 
-        return pandas_tables.result_as_html(self)
+        return result_views.result_as_html(self, fronts=[result_views.Front("objects", is_own=True)])
 
 
 class SideColumns(NamedTuple):
@@ -101,7 +102,12 @@ def annotations_of(side: Annotations | SideColumns) -> Annotations:
 
 def as_side_columns(data: Annotations | SideColumns | Table, name: str) -> SideColumns:
     """Checks `data` as `as_annotations` does, and returns its columns; SideColumns have been checked."""
-    return data if isinstance(data, SideColumns) else side_columns(as_annotations(data, name))
+    if isinstance(data, SideColumns):
+        return data
+    from .plain import plain_side
+
+    plain = plain_side(data)
+    return side_columns(as_annotations(data, name)) if plain is None else plain
 
 
 def as_annotations(data: Annotations | Table, name: str) -> Annotations:

@@ -64,12 +64,15 @@ def as_pandas(table: Table, name: str) -> pd.DataFrame:
         hint = "; give its field matches" if hasattr(table, "matches") else hint or _made_by_pandas(table)
         package = type(table).__module__.partition(".")[0]
         kind = f"{type(table).__name__}{'' if package == 'builtins' else f' of {package}'}"
+        if hasattr(table, "why_no_matches"):
+            raise InputError(f"{name}: is of type {kind}; {table.why_no_matches}")
         raise InputError(f"{name}: is of type {kind}; {TAKEN}{hint}")
-    odd = [column for column in frame.columns if not isinstance(column, str)]
+    names = pandas_tables.names_of(frame)
+    odd = [column for column in names if not isinstance(column, str)]
     if odd:
         hint = "; table.columns.map('_'.join) makes such names" if isinstance(frame.columns, pd.MultiIndex) else ""
         raise InputError([f"{name}: column {column!r}: its name has to be a string{hint}" for column in odd])
-    if not frame.columns.is_unique:
+    if len({*names}) < len(names):
         twice = frame.columns[frame.columns.duplicated()].unique()
         raise InputError([f"{name}: column {column} is there more than once" for column in twice])
     return pandas_tables.with_text(frame)

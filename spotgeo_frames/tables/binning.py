@@ -26,6 +26,9 @@ Edges = Union[np.ndarray, "pd.Index"]
 # More bins than this are most likely a typing mistake.
 MOST_BINS = 1000
 
+# How many equally wide bins of a share there are: those of D-ECE.
+N_EQUAL = 10
+
 
 def checked_bins(column: str, bins: Any) -> CheckedBins:
     """A count of bins, edges as numbers or times in an Index, or None.
@@ -184,6 +187,20 @@ def in_bins(values: pd.Series, edges: Edges) -> pd.Series:
     codes[codes > len(edges) - 2] = -1
     kind = pd.CategoricalDtype(pd.IntervalIndex.from_breaks(edges), ordered=True)
     return pd.Series(pd.Categorical.from_codes(codes, dtype=kind), values.index, name=values.name)
+
+
+def equal_places(shares: np.ndarray) -> np.ndarray:
+    """The equally wide bin of each number from 0 to 1; one on an edge is in the bin above it, as D-ECE has it."""
+    return np.minimum(shares * N_EQUAL, N_EQUAL - 1).astype(np.int64)
+
+
+def in_equal_bins(shares: np.ndarray) -> pd.Series:
+    """The equally wide bins of numbers from 0 to 1, as an ordered category of `pandas.Interval`."""
+    import pandas as pd
+
+    edges = pd.IntervalIndex.from_breaks(np.arange(N_EQUAL + 1) / N_EQUAL, closed="left")
+    kind = pd.CategoricalDtype(edges, ordered=True)
+    return pd.Series(pd.Categorical.from_codes(equal_places(shares), dtype=kind))
 
 
 def _comparable(values: pd.Series) -> np.ndarray:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,25 +16,31 @@ import numpy as np
 if TYPE_CHECKING:
     import pandas as pd
 
-# The kinds of NumPy types whose values are kept in NumPy arrays: flags, numbers, and Python objects.
-NUMPY_KINDS = "biufO"
+    from ..support import coded_text
 
 
 class Columns:
     """Equally long arrays by name, with the notes of a table in `attrs`.
 
     Flags, numbers and Python objects are NumPy arrays. Everything else (strings, categories, times, integers with
-    nulls) is an array of pandas.
+    nulls) is an array of pandas. `text_codes` are the numbers of those columns of text that have been numbered already,
+    in the order of the text, and `numbers` those in the order of the rows; they are dropped where rows are taken.
     """
 
-    __slots__ = ("arrays", "attrs", "n_rows")
+    __slots__ = ("arrays", "attrs", "n_rows", "numbers", "text_codes")
 
     def __init__(
-        self, arrays: Mapping[str, Any], attrs: Mapping[Hashable, Any] | None = None, n_rows: int | None = None
+        self,
+        arrays: Mapping[str, Any],
+        attrs: Mapping[Hashable, Any] | None = None,
+        n_rows: int | None = None,
+        text_codes: Mapping[str, coded_text.TextCodes] | None = None,
     ):
         self.arrays = dict(arrays)
         self.attrs = {} if attrs is None else dict(attrs)
+        self.text_codes = {} if text_codes is None else dict(text_codes)
         self.n_rows = len(next(iter(self.arrays.values()))) if n_rows is None else n_rows
+        self.numbers: dict[str, tuple[np.ndarray, Any]] = {}
 
     def __len__(self) -> int:
         return self.n_rows
@@ -52,6 +59,17 @@ class Columns:
         """The names of the columns."""
         return list(self.arrays)
 
+    def numbered(self, name: str) -> tuple[np.ndarray, Any]:
+        """A column's values as positions (N,) among the distinct ones, in the order they appear; -1 for null.
+
+        `numbers` keeps them, so that a column is numbered once.
+        """
+        if name not in self.numbers:
+            import pandas as pd
+
+            self.numbers[name] = pd.factorize(self.arrays[name])
+        return self.numbers[name]
+
     def take(self, rows: np.ndarray) -> Columns:
         """The rows at these positions."""
         return Columns({name: values.take(rows) for name, values in self.arrays.items()}, self.attrs, len(rows))
@@ -62,11 +80,13 @@ class Columns:
 
     def select(self, names: Sequence[str]) -> Columns:
         """The table with only these columns."""
-        return Columns({name: self.arrays[name] for name in names}, self.attrs, self.n_rows)
+        codes = {name: codes for name, codes in self.text_codes.items() if name in names}
+        return Columns({name: self.arrays[name] for name in names}, self.attrs, self.n_rows, codes)
 
     def assign(self, arrays: Mapping[str, Any]) -> Columns:
         """The table with these columns added, or in place of those of the same name."""
-        return Columns(self.arrays | dict(arrays), self.attrs, self.n_rows)
+        codes = {name: codes for name, codes in self.text_codes.items() if name not in arrays}
+        return Columns(self.arrays | dict(arrays), self.attrs, self.n_rows, codes)
 
     def records(self) -> list[dict[str, Any]]:
         """The rows as dicts of plain values; null is NaN or what pandas has for it."""
@@ -78,12 +98,22 @@ def columns_of(table: pd.DataFrame | Columns) -> Columns:
     """The columns of a DataFrame, which share its memory unless it is wide; Columns are returned as they are."""
     if isinstance(table, Columns):
         return table
+    from ..support import pandas_tables
+
+    if is_wide(table.columns, len(table)):
+        return Columns(_of_wide(table), table.attrs, len(table))
+    names, arrays = map(str, pandas_tables.names_of(table)), pandas_tables.column_arrays(table)
+    return Columns(dict(zip(names, arrays, strict=True)), table.attrs, len(table))
+
+
+def _of_wide(table: pd.DataFrame) -> dict[str, Any]:
+    """The arrays of a wide table by name."""
     bare = table.copy(deep=False)
     bare.attrs = {}  # of which pandas would make a copy for each column
-    arrays = _numbers_side_by_side(bare) if is_wide(bare.columns, len(bare)) else {}
+    arrays = _numbers_side_by_side(bare)
     others = bare[[name for name in bare.columns if name not in arrays]] if arrays else bare
     arrays |= {str(name): array_of(values) for name, values in others.items()}
-    return Columns({str(name): arrays[name] for name in bare.columns}, table.attrs, len(table))
+    return {str(name): arrays[name] for name in bare.columns}
 
 
 def _numbers_side_by_side(table: pd.DataFrame) -> dict[str, np.ndarray]:
@@ -101,8 +131,9 @@ def array_of(values: Any) -> Any:
     """A Series as the array that Columns hold; an array is returned as it is."""
     if isinstance(values, np.ndarray) or not hasattr(values, "array"):
         return values
-    is_numpy = isinstance(values.dtype, np.dtype) and values.dtype.kind in NUMPY_KINDS
-    return values.to_numpy() if is_numpy else values.array
+    from ..support import pandas_tables
+
+    return values.to_numpy() if pandas_tables.is_numpy(values.dtype) else values.array
 
 
 def is_wide(columns: Collection[str], n_rows: int) -> bool:
@@ -112,20 +143,28 @@ def is_wide(columns: Collection[str], n_rows: int) -> bool:
 
 def dataframe_of(columns: pd.DataFrame | Columns) -> pd.DataFrame:
     """A DataFrame with these columns, sharing their memory unless it is wide; a DataFrame is returned as it is."""
-    import pandas as pd
-
-    if isinstance(columns, pd.DataFrame):
+    if not isinstance(columns, Columns):
         return columns
-    index = pd.RangeIndex(len(columns))
-    # With its type given, pandas 3 does not make text of objects that happen to be text in these rows. A Series of any
-    # other column would take ten times as long as its array.
-    arrays = {
-        name: pd.Series(values, index, object, copy=False) if values.dtype == object else values
-        for name, values in columns.arrays.items()
-    }
-    frame = pd.DataFrame(arrays, index, copy=is_wide(arrays, len(columns)))
+    from ..support import pandas_tables
+
+    frame = pandas_tables.table_of_arrays(columns.arrays, len(columns), copy=is_wide(columns.arrays, len(columns)))
     frame.attrs = columns.attrs
     return frame
+
+
+def coded(codes: np.ndarray, names: Sequence[str]) -> pd.Categorical:
+    """A categorical column of these names; its codes are positions among them, or -1 for null."""
+    import pandas as pd
+
+    return pd.Categorical.from_codes(codes, dtype=_categories(tuple(names)), validate=False)
+
+
+@cache
+def _categories(names: tuple[str, ...]) -> pd.CategoricalDtype:
+    """The type of such columns; kept, because pandas takes longer to make it than a small evaluation takes."""
+    import pandas as pd
+
+    return pd.CategoricalDtype(list(names))
 
 
 def names_without_blanks(names: Sequence[str]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .columns import Columns, columns_of, dataframe_of
+from .columns import Columns, coded, columns_of, dataframe_of
 from .schema import OUTCOMES
 
 if TYPE_CHECKING:
@@ -15,12 +15,10 @@ def match_columns(table: pd.DataFrame | Columns) -> Columns:
     """The columns of a match table that `check_matches` returned; Columns are returned as they are."""
     if isinstance(table, Columns):
         return table
-    return columns_of(table).assign({"outcome": table["outcome"].array.codes})
+    columns = columns_of(table)
+    return columns.assign({"outcome": columns["outcome"].codes})
 
 
 def match_dataframe(columns: Columns) -> pd.DataFrame:
     """A match table as a DataFrame, in which `outcome` is categorical."""
-    import pandas as pd
-
-    outcome = pd.Categorical.from_codes(columns["outcome"], dtype=pd.CategoricalDtype(OUTCOMES))
-    return dataframe_of(columns.assign({"outcome": outcome}))
+    return dataframe_of(columns.assign({"outcome": coded(columns["outcome"], OUTCOMES)}))

@@ -197,13 +197,23 @@ def _equal(values: Any, others: Any) -> bool:
     """Whether two columns have the same type and values; columns that share their memory need no comparison."""
     if values.dtype != others.dtype:
         return False
-    if isinstance(values, np.ndarray):
-        layouts = [column.__array_interface__ for column in (values, others)]
-        if all(layouts[0][key] == layouts[1][key] for key in ("data", "shape", "strides")):
-            return True  # pandas shares memory only until one of the columns is changed
+    if _share_memory(values, others):  # pandas shares memory only until one of the columns is changed
+        return True
     import pandas as pd
 
     return pd.Series(values, dtype=values.dtype, copy=False).equals(pd.Series(others, dtype=others.dtype, copy=False))
+
+
+def _share_memory(values: Any, others: Any) -> bool:
+    """Whether two columns of one type are surely the same memory."""
+    if isinstance(values, np.ndarray):
+        layouts = [column.__array_interface__ for column in (values, others)]
+        return all(layouts[0][key] == layouts[1][key] for key in ("data", "shape", "strides"))
+    if hasattr(values, "categories"):  # types are equal whatever the order of their categories
+        return bool(values.categories.equals(others.categories)) and _share_memory(values.codes, others.codes)
+    if getattr(values.dtype, "storage", "") == "pyarrow":
+        return values.__arrow_array__() is others.__arrow_array__()
+    return False
 
 
 class Input(NamedTuple):

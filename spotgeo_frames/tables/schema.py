@@ -32,6 +32,9 @@ FRAME_KEY = ["sequence", "frame"]
 # The key of an object; its joints share it.
 OBJECT_KEY = [*FRAME_KEY, "object"]
 
+# What a match table calls columns of frames itself, so that a table of frames may not.
+TAKEN_OF_FRAMES = ("n_truth", "n_predicted", "joint")
+
 # The columns of a box: left, top, width and height, px.
 BOX = ["x", "y", "w", "h"]
 

@@ -192,6 +192,8 @@ def binned_together(
     """
     import pandas as pd
 
+    if not columns:
+        return {name: [] for name in tables}
     together = pd.concat({name: table[[*columns]] for name, table in tables.items()})
     answer = []
     for column, bins in columns.items():

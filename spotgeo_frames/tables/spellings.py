@@ -157,6 +157,9 @@ PARTS = {
 PARTS |= {name for names in (*(box for _, box in BOXES), *POINTS) for name in names}
 PARTS |= SIZES | CORNERS | EDGES | LISTS | TURNED | SKY | MASKS | JOINTS | NAMES_OF_IMAGES
 
+# What stands between the words of a name, and what becomes of it.
+BETWEEN_WORDS = str.maketrans("", "", "_-. ")
+
 
 def plain(name: Hashable) -> str:
     """A name in lower case and without what stands between its words.
@@ -164,5 +167,4 @@ def plain(name: Hashable) -> str:
     >>> plain("X_min"), plain("bbox.x1")
     ('xmin', 'bboxx1')
     """
-    text = str(name).casefold()
-    return "".join(letter for letter in text if letter not in "_-. ")
+    return str(name).casefold().translate(BETWEEN_WORDS)

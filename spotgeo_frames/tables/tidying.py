@@ -50,7 +50,7 @@ def tidy(
     box_format: BoxFormat | None = None,
     size: tuple[float, float] | tuple[str, str] | None = None,
     keypoints: str | None = None,
-    joints: Sequence[Any] | None = None,
+    joints: Sequence[int] | Sequence[str] | None = None,
     mask: str | None = None,
     score: str | None = None,
     category: str | None = None,
@@ -109,6 +109,8 @@ def tidy(
         no format that their name tells; corners are those of no rectangle; a column may say how boxes are turned.
     ValueError: `box_format` is something else, or `box`, `size` or `joints` does not fit it.
 
+    Notes
+    -----
     Warns of boxes that lie between 0 and 1 without a `size`, and of columns that may be places under unknown names.
 
     Examples

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from numbers import Real
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
 
-from ..support import InputError, pandas_tables
+from ..support import InputError, pandas_tables, result_views
 from .annotations import Annotations
 from .arrow import as_pandas
 from .checks import check_frames
@@ -37,17 +38,17 @@ class AlignedTimes(NamedTuple):
     unpaired: pd.DataFrame
 
     def __repr__(self) -> str:
-        return pandas_tables.result_as_text(self)
+        return result_views.result_as_text(self)
 
     def _repr_html_(self) -> str | None:
-        return pandas_tables.result_as_html(self)
+        return result_views.result_as_html(self, fronts=[result_views.Front("predictions", is_own=True)])
 
 
 @same_kind_as("predictions")
 def align_times(
     truth: Annotations | Table,
     predictions: Annotations | Table,
-    tolerance: Any,
+    tolerance: float | timedelta | np.timedelta64,
     direction: Direction = "nearest",
 ) -> AlignedTimes:
     """Gives predictions the frames of the truth by their times, where clocks do not tick together.

@@ -24,12 +24,13 @@ import pandas as pd
 from ..geometries import ROUNDING, keypoint_similarity
 from ..matching import HEAD_SIZES, FrameRule, Pairs, Rule, alignment, left_out
 from ..scoring import NamedSums, official
-from ..support import InputError, pandas_tables
+from ..support import InputError, pandas_tables, result_views
 from ..tables import Annotations, Table, arrow, as_annotations, messages, provenance, table_kinds
 from .identities import Keypoints, Tracks, counted_in_tracks, identify, number_keypoints
 from .metrics.hota import ALPHAS, HOTA_COUNTS, HOTA_WEIGHTED, hota_numbers, hota_parts
 from .metrics.keypoint_hota import COUNTS, chosen_pairs, counted_joints
 from .poses import HOTA_NUMBERS, check_keypoints, joints_of, near_joints
+from .registry import KEYPOINT_HOTA_METRICS
 from .track_sums import POSE_CURVES, means_over_alpha
 
 # A pair that counts at an alpha outweighs all similarities of a frame, of which each is at most 1.
@@ -63,14 +64,23 @@ class ReidentifiedPoses(NamedTuple):
         """Which official numbers these are, or what keeps them from being official."""
         return official.of_reidentified(arrow.notes_of(self.summary))
 
+    @property
+    def why_no_matches(self) -> str:
+        """Why functions that take match tables refuse this result, and what to do."""
+        why = "identities hold across sequences, so no sequence has numbers of its own"
+        return f"{why}, and there are no intervals or comparisons; give what pose() returns, without re-identification"
+
     def __repr__(self) -> str:
-        return pandas_tables.result_as_text(self, self._headline())
+        return result_views.result_as_text(self, self._headline())
 
     def _repr_html_(self) -> str | None:
-        return pandas_tables.result_as_html(self, self._headline())
+        from .track_tables import hota_over_alpha
+
+        front = result_views.Front("summary", keys=["joint"], known=KEYPOINT_HOTA_METRICS.get)
+        return result_views.result_as_html(self, self._headline(), [front], hota_over_alpha(self.curve))
 
     def _headline(self) -> list[str]:
-        numbers = pandas_tables.headline(self.summary, ["HOTA"], null=["joint"])
+        numbers = result_views.headline(self.summary, ["HOTA"], null=["joint"])
         return [*numbers, *official.lines(self.provenance)]
 
 
@@ -105,7 +115,8 @@ def reidentify(
 
     summary: one row a joint: `HOTA`, `DetA`, `AssA`, `DetRe`, `DetPr`, `AssRe`, `AssPr`, `LocA`, `RHOTA`
         (sqrt(DetRe AssA)), the fragmentation-aware `FragA`, `FA-HOTA`, `FA-RHOTA` (0 to 1, means over alpha = 0.05,
-        0.10 ... 0.95), and `HOTA(0)`, `LocA(0)`, `HOTALocA(0)` (at alpha 0.05).
+        0.10 ... 0.95), and `HOTA(0)`, `LocA(0)`, `HOTALocA(0)` (at alpha 0.05). There are no intervals or comparisons,
+        since no sequence has numbers of its own.
     curve: one row a joint and `alpha`: HOTA's metrics up to `FA-RHOTA`, and `TP`, `FN`, `FP` there.
 
     Raises

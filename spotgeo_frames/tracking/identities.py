@@ -177,9 +177,11 @@ def with_nulls(values: Any, n_rows: int) -> Any:
     """The values, nullable, then nulls, `n_rows` in all; a null stands for all of them together."""
     import pandas as pd
 
-    names = pd.Series(values, copy=False)
-    names = names.astype("Int64") if names.dtype == np.int64 else names
-    return names.reindex(range(n_rows)).array
+    n_names = len(values)
+    if isinstance(values, np.ndarray) and values.dtype == np.int64:
+        names = np.append(values, np.zeros(n_rows - n_names, np.int64))
+        return pd.arrays.IntegerArray(names, np.arange(n_rows) >= n_names)
+    return pd.Series(values, copy=False).reindex(range(n_rows)).array
 
 
 class Sequences(NamedTuple):

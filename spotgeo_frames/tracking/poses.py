@@ -34,7 +34,7 @@ from ..matching import (
     match_options,
 )
 from ..scoring import Evaluable, official, sequence_sums
-from ..support import InputError, pandas_tables, work
+from ..support import InputError, pandas_tables, result_views, work
 from ..tables import (
     Annotations,
     By,
@@ -57,9 +57,13 @@ from .metrics.keypoint_hota import COUNTS, keypoint_hota, keypoint_hota_parts, k
 from .registry import KEYPOINT_HOTA_METRICS, POSEVAL_COUNTS, POSEVAL_METRICS
 from .track_sums import HOTA_SUMS, POSE_CURVES, POSEVAL_SUMS, mean_of_known, means_over_alpha, sums_table
 
+ENTRIES = KEYPOINT_HOTA_METRICS | POSEVAL_METRICS | POSEVAL_COUNTS
 HOTA_NUMBERS = list(KEYPOINT_HOTA_METRICS)
 POSEVAL_NUMBERS = list(POSEVAL_METRICS)
 CLEAR_COUNTS = list(POSEVAL_COUNTS)
+
+# The metrics that a notebook shows of a result before all others.
+FIRST = ("HOTA", "DetA", "AssA", "mota", "motp", "pre", "rec", "ap", "switches")
 
 
 class PoseResult(NamedTuple):
@@ -101,14 +105,18 @@ class PoseResult(NamedTuple):
         return official.of_poses(arrow.notes_of(self.summary))
 
     def __repr__(self) -> str:
-        return pandas_tables.result_as_text(self, self._headline())
+        return result_views.result_as_text(self, self._headline())
 
     def _repr_html_(self) -> str | None:
-        return pandas_tables.result_as_html(self, self._headline())
+        from .track_tables import hota_over_alpha
+
+        columns = [*conditions.labels_of(self.matches), "sequence", "joint", *FIRST]
+        front = result_views.Front("summary", columns, ["sequence", "joint"], ENTRIES.get)
+        return result_views.result_as_html(self, self._headline(), [front], hota_over_alpha(self.curve))
 
     def _headline(self) -> list[str]:
         names = [*conditions.labels_of(self.matches), "HOTA", "mota", "ap"]
-        numbers = pandas_tables.headline(self.summary, names, null=["sequence", "joint"])
+        numbers = result_views.headline(self.summary, names, null=["sequence", "joint"])
         return [*numbers, *official.lines(self.provenance)]
 
 

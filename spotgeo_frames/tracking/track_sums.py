@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..matching import Aligned, alignment
-from ..scoring import MetricSet, NamedSums
+from ..scoring import MetricSet, NamedSums, PerSequence, Sums
 from ..support import InputError
 from ..tables import Columns, dataframe_of, messages, schema
 from .metrics.clear import clear_numbers
@@ -182,6 +182,13 @@ def _tracked(sums: NamedSums) -> np.ndarray:
 def _posed(sums: NamedSums) -> np.ndarray:
     """How many joints there are on both sides, by HOTA's counts at its first alpha."""
     return np.sum([sums[name][..., 0] for name in HOTA_COUNTS], axis=0)
+
+
+def of_all_sequences(sums: Sums) -> Sums:
+    """The sums of sequences of tracks as one group, as intervals of the combined numbers need them."""
+    n_rows = len(sums.group)
+    alone = PerSequence(np.arange(n_rows), sums.sequence, {})
+    return sums._replace(labels=Columns({}, n_rows=1), group=np.zeros(n_rows, np.int64), per_sequence=alone)
 
 
 def tracks_with(sums: Iterable[str] = ()) -> MetricSet:

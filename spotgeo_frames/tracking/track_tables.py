@@ -9,23 +9,19 @@ import numpy as np
 from ..matching import Aligned, Pairs, Rule, Side, layout
 from ..scoring import Sums, sequence_sums
 from ..support import arrays
-from ..tables import Columns, dataframe_of, match_dataframe
+from ..tables import Columns, coded, dataframe_of, match_dataframe
 from .identities import Identities, Tracks, rows_in, with_nulls
-from .metrics.clear import ClearPairs, coverage, tracked_share
+from .metrics.clear import COVERAGES, ClearPairs, coverage, tracked_share
 from .metrics.hota import ALPHAS, HOTA_COUNTS, hota_numbers
 from .track_sums import TRACK_CURVES, track_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
 
-COVERAGES = ["MT", "PT", "ML"]
-
 
 def track_summary(sums: Sums) -> pd.DataFrame:
     """The table `summary`: one row of metrics a sequence, or a class of a sequence, then the combined rows."""
-    import pandas as pd
-
-    return pd.DataFrame(_keys(sums.labels) | track_columns(sums).arrays)
+    return _dataframe(_keys(sums.labels) | track_columns(sums).arrays)
 
 
 def track_columns(sums: Sums) -> Columns:
@@ -37,15 +33,32 @@ def track_columns(sums: Sums) -> Columns:
 
 def track_curve(sums: Sums) -> pd.DataFrame:
     """The table `curve`: HOTA's metrics of each row of the summary at every alpha."""
-    import pandas as pd
-
     values = _with_combined(sums)
     counts = {name: values[of] for name, of in zip(["TP", "FN", "FP"], HOTA_COUNTS, strict=True)}
     numbers = hota_numbers(values)
     columns = _with_average({name: numbers[name] for name in TRACK_CURVES} | counts, sums.labels)
     keys = {name: column.repeat(len(ALPHAS)) for name, column in _keys(sums.labels).items()}
     alphas = np.tile(np.round(ALPHAS, 2), len(columns["HOTA"]))
-    return pd.DataFrame(keys | {"alpha": alphas, **{name: column.ravel() for name, column in columns.items()}})
+    return _dataframe(keys | {"alpha": alphas, **{name: column.ravel() for name, column in columns.items()}})
+
+
+def _dataframe(columns: dict[str, Any]) -> pd.DataFrame:
+    """A table of columns with memory of its own, since metrics may share theirs."""
+    return dataframe_of(Columns({name: values.copy() for name, values in columns.items()}))
+
+
+def hota_over_alpha(curve: Any) -> str:
+    """HOTA of all sequences over alpha as a small curve of HTML; empty where there is none, or there are several."""
+    keys = [name for name in ("sequence", "category", "joint", "HOTA") if name in getattr(curve, "columns", ())]
+    if not hasattr(curve, "isna") or "HOTA" not in keys:  # of another kind than pandas'
+        return ""
+    values = curve.loc[curve[keys[:-1]].isna().all(axis=1), "HOTA"].to_numpy()
+    if len(values) != len(ALPHAS):
+        return ""
+    from ..support import result_views  # imported here, because it needs pandas
+
+    read = [f"{values[place]:.2f} at {ALPHAS[place]:.2f}" for place in (0, len(ALPHAS) // 2, -1)]
+    return result_views.sparkline(values, f"HOTA over alpha: {', '.join(read)}")
 
 
 def _with_combined(sums: Sums) -> dict[str, np.ndarray]:
@@ -108,16 +121,18 @@ def track_matches(aligned: Aligned, tracks: Tracks, found: ClearPairs, rule: Rul
 
 def truth_objects(tracks: Tracks, found: ClearPairs) -> pd.DataFrame:
     """The table `truth_objects`: one row a true object, and how much of it was tracked."""
-    import pandas as pd
-
     of_pair = tracks.truth.of_row[found.pairs.truth]
     table = _objects(tracks, tracks.aligned.truth, tracks.truth, of_pair)
     share = tracked_share(tracks, found)
-    return table.assign(
-        tracked_share=share,
-        n_switches=np.bincount(of_pair[found.switch], minlength=len(table)),
-        n_fragmentations=np.bincount(of_pair[found.fragmentation], minlength=len(table)),
-        coverage=pd.Categorical(coverage(share), COVERAGES),
+    return dataframe_of(
+        table.assign(
+            {
+                "tracked_share": share,
+                "n_switches": np.bincount(of_pair[found.switch], minlength=len(table)),
+                "n_fragmentations": np.bincount(of_pair[found.fragmentation], minlength=len(table)),
+                "coverage": coded(coverage(share), COVERAGES),
+            }
+        )
     )
 
 
@@ -126,21 +141,23 @@ def predicted_objects(tracks: Tracks, found: ClearPairs) -> pd.DataFrame:
     of_pair = tracks.predictions.of_row[found.pairs.prediction]
     table = _objects(tracks, tracks.aligned.predictions, tracks.predictions, of_pair)
     together, _ = arrays.distinct(np.sort(tracks.joint_keys(found.pairs.truth, found.pairs.prediction)))
-    return table.assign(
-        matched_share=table["n_matched"] / table["n_frames"],
-        n_truth_objects=np.bincount(tracks.split_keys(together)[1], minlength=len(table)),
-        n_switches=np.bincount(of_pair[found.switch], minlength=len(table)),
+    return dataframe_of(
+        table.assign(
+            {
+                "matched_share": table["n_matched"] / table["n_frames"],
+                "n_truth_objects": np.bincount(tracks.split_keys(together)[1], minlength=len(table)),
+                "n_switches": np.bincount(of_pair[found.switch], minlength=len(table)),
+            }
+        )
     )
 
 
-def _objects(tracks: Tracks, side: Side, identities: Identities, of_pair: np.ndarray) -> pd.DataFrame:
+def _objects(tracks: Tracks, side: Side, identities: Identities, of_pair: np.ndarray) -> Columns:
     """One row an identity of a side: its sequence, its name, how many frames it has, and in how many it is matched."""
-    return dataframe_of(
-        tracks.labels.take(identities.sequence).assign(
-            {
-                "object": side.table[identities.column].take(identities.first_row),
-                "n_frames": identities.n_rows,
-                "n_matched": np.bincount(of_pair, minlength=len(identities.n_rows)),
-            }
-        )
+    return tracks.labels.take(identities.sequence).assign(
+        {
+            "object": side.table[identities.column].take(identities.first_row),
+            "n_frames": identities.n_rows,
+            "n_matched": np.bincount(of_pair, minlength=len(identities.n_rows)),
+        }
     )

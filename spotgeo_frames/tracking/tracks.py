@@ -65,6 +65,9 @@ from .track_tables import predicted_objects, track_curve, track_matches, track_s
 if TYPE_CHECKING:
     import pandas as pd
 
+# The metrics that a notebook shows of a result before all others.
+FIRST = ("HOTA", "DetA", "AssA", "MOTA", "IDF1", "IDSW", "TP", "FN", "FP")
+
 # Similar pairs that are kept, 24 bytes each.
 MOST_KEPT = 1 << 25
 
@@ -121,21 +124,25 @@ class TrackResult(NamedTuple):
         return official.of_tracks(arrow.notes_of(self.matches) if arrow.notes_of(self.summary) else {})
 
     def __repr__(self) -> str:
-        from ..support import pandas_tables
+        from ..support import result_views
 
-        return pandas_tables.result_as_text(self, self._headline())
+        return result_views.result_as_text(self, self._headline())
 
     def _repr_html_(self) -> str | None:
-        from ..support import pandas_tables
+        from ..support import result_views
+        from .track_tables import hota_over_alpha
 
-        return pandas_tables.result_as_html(self, self._headline())
+        slices = conditions.labels_of(self.matches)
+        columns = ["average", *slices, "category", "sequence", *FIRST]
+        front = result_views.Front("summary", columns, ["category", "sequence"], TRACK_METRICS.get)
+        return result_views.result_as_html(self, self._headline(), [front], hota_over_alpha(self.curve))
 
     def _headline(self) -> list[str]:
-        from ..support import pandas_tables
+        from ..support import result_views
 
         null = ["sequence", "category"]
         names = ["average", *conditions.labels_of(self.matches), *headlines([TRACK_METRICS])]
-        return [*pandas_tables.headline(self.summary, names, null=null), *official.lines(self.provenance)]
+        return [*result_views.headline(self.summary, names, null=null), *official.lines(self.provenance)]
 
 
 @sequence_sums.evaluable.register(TrackResult)

@@ -187,7 +187,6 @@ def test_false_joints_are_compared_in_head_sizes() -> None:
 FLAT = pd.DataFrame({"sequence": 1, "frame": [1, 1, 1, 2], "object": range(4), "x": [5.0, 5.0, 9.0, 5.0], "y": 5.0})
 
 
-@pytest.mark.filterwarnings("ignore:boxes of zero")
 @pytest.mark.parametrize(
     "rule", [{}, {"similarity": lambda truth, predictions: np.zeros(len(truth))}], ids=["iou", "own"]
 )
@@ -204,7 +203,6 @@ def test_false_alarms_that_are_near_nothing_are_no_changes_of_themselves(rule: d
     assert sf.changes(before, after, **rule)["change"].tolist() == ["false alarm gone", "new false alarm"]
 
 
-@pytest.mark.filterwarnings("ignore:boxes of zero")
 @settings(max_examples=50)
 @given(
     st.lists(st.tuples(st.integers(1, 2), *[st.integers(0, 2)] * 4), max_size=8),

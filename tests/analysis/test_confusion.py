@@ -166,11 +166,11 @@ def test_bad_input() -> None:
 def test_a_row_a_class_of_the_truth_and_a_column_a_class_of_the_predictions() -> None:
     found = squares((0, "cat", 0.9), (50, "dog", 0.8), (300, "cow", 0.5))
     table = sf.confusion(sf.average_precision(TRUTH, found))
-    assert list(table) == ["truth_category", "cat", "dog", "cow", "background"]
-    assert table["truth_category"].tolist() == ["cat", "dog", "cow", "background"]
-    assert table.set_index("truth_category").loc["cat"].tolist() == [1, 1, 0, 0]
+    assert list(table) == ["truth_category", "cat", "cow", "dog", "background"]
+    assert table["truth_category"].tolist() == ["cat", "cow", "dog", "background"]
+    assert table.set_index("truth_category").loc["cat"].tolist() == [1, 0, 1, 0]
     assert table.set_index("truth_category").loc["dog"].tolist() == [0, 0, 0, 2]
-    assert table.set_index("truth_category").loc["background"].tolist() == [0, 0, 1, 0]
+    assert table.set_index("truth_category").loc["background"].tolist() == [0, 1, 0, 0]
     assert table.attrs["threshold"] == 0.5
 
 

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import spotgeo_frames as sf
+from helpers.kinds import of_kind, plain
 from helpers.problems import refused
-from helpers.scenes import grid, objects
+from helpers.scenes import grid, objects, squares
 
 Nearness = Callable[[pd.Series, pd.Series, str, str], bool]
 
@@ -67,6 +68,19 @@ def test_the_other_side_is_named() -> None:
         assert alarm["pair_similarity"] == pytest.approx(9.5 / 10.5)
         assert {*rows.loc[rows["outcome"] == "FN", "pair_category"].dropna()} == {"cow"}
         assert table.loc[table["outcome"] == "TP", "pair_object"].isna().all()
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_classes_that_are_integers_stay_integers(kind: str) -> None:
+    truth = squares((0, 3), (90, 2)).astype({"category": int})
+    claims = squares((0, 5, 0.9), (90, 2, 0.8)).astype({"category": int})
+    sides = of_kind((truth, claims), kind)
+    of_matches = sf.diagnose(sf.match(*sides), similarity="iou", threshold=0.5)  # polars keeps no notes
+    for table in (of_matches, sf.diagnose(sf.average_precision(*sides))):
+        word, values = plain(table)["pair_category"]
+        assert (word, [value for value in values if value is not None]) == ("integer", [5, 3])
+    fractions = [side.assign(category=side["category"] + 0.5) for side in (truth, claims)]
+    assert sf.diagnose(sf.match(*fractions))["pair_category"].dropna().tolist() == [5.5, 3.5]
 
 
 # Boxes by IoU from 0.5 on, by hand: (truths, predictions, the kinds of the rows in order), each (x, width, category).

@@ -73,6 +73,26 @@ def test_the_error_against_its_definition(seed: int, n_bins: int) -> None:
         assert 0 <= summary["low"] <= expected <= summary["high"] <= 1
 
 
+@pytest.mark.filterwarnings("ignore:calibration. low and high are null")
+@settings(max_examples=25)
+@given(st.integers(0, 10_000))
+def test_bins_of_equal_width_are_those_of_d_ece(seed: int) -> None:
+    """Scores of one digit lie on the edges, which belong to the bin above, and 1 to the last one."""
+    random = np.random.default_rng(seed)
+    scores = np.where(random.random(60) < 0.5, random.random(60).round(1), random.random(60))
+    matches = table(list(zip(random.integers(0, 9, 60), scores, random.integers(0, 2, 60), strict=True)))
+    found = sf.calibration(matches, bins="equal")
+    sf.add_metrics("d_ece")
+    try:
+        expected = sf.summarize(matches)["d_ece"][0]
+    finally:
+        sf.metric("d_ece", None, None)
+    assert found.summary["expected_calibration_error"][0] == pytest.approx(expected)
+    counts, _ = np.histogram(scores, np.arange(11) / 10)
+    assert found.bins["n_predicted"].tolist() == counts[counts > 0].tolist()
+    assert [bin.left for bin in found.bins["predicted_score"]] == (np.flatnonzero(counts) / 10).tolist()
+
+
 def drawn(seed: int, n_sequences: int, sharpness: float) -> pd.DataFrame:
     """Ten detections a sequence, calibrated if `sharpness` is 1."""
     random = np.random.default_rng(seed)
@@ -139,9 +159,9 @@ def test_what_is_refused() -> None:
         sf.calibration(table(FOUR).assign(predicted_score="high"))
     with refused(("calibration: x", "Calibration")):
         sf.calibration(sf.calibration(table(FOUR)))  # type: ignore[arg-type]
-    for bins in (1, 2.0, True, 1001):
-        with refused(("bins is", repr(bins), "2 to 1000"), error=ValueError):
-            sf.calibration(table(FOUR), bins)
+    for bins in (1, 2.0, True, 1001, "wide"):
+        with refused(("bins is", repr(bins), "2 to 1000", "equal"), error=ValueError):
+            sf.calibration(table(FOUR), bins)  # type: ignore[arg-type]
     with refused(("threshold", "leave it out"), error=ValueError):
         sf.calibration(table(FOUR), threshold=0.5)
     boxes = pd.DataFrame({"sequence": [1], "frame": 1, "object": 1, "x": 0.0, "y": 0.0, "w": 5.0, "h": 5.0})

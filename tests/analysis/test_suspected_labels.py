@@ -103,6 +103,17 @@ def test_columns_and_sentences() -> None:
     assert suspects.attrs["rule"] == "iou"
 
 
+@pytest.mark.parametrize("evaluate", [sf.match, sf.average_precision])
+def test_classes_that_are_integers_stay_integers(evaluate: Any) -> None:
+    sides = [squares(*rows).astype({"category": int}) for rows in ([(0, 3), (90, 2)], [(0, 5, 0.9)])]
+    suspects = sf.label_suspects(evaluate(*sides))
+    assert told(suspects, "truth_category", "predicted_category") == [("other_class", 3, 5), ("never_found", 2, None)]
+    assert suspects["look_at"].tolist() == [
+        "Label 1 says 3, and a detection on it says 5 (score 0.90): which is right?",
+        "No detection is near label 2 of 2: is there an object?",
+    ]
+
+
 def test_thresholds_of_average_precision() -> None:
     """Squares 2 px apart have an IoU of 8 / 12."""
     result = sf.average_precision(squares((0, "cat"), (2, "cat")), squares((0, "cat", 0.9)))

@@ -176,6 +176,7 @@ def test_what_a_sweep_refuses() -> None:
         sf.sweep(truth, predictions.assign(w=1.0, h=1.0))
 
 
+@pytest.mark.filterwarnings("ignore:sweep. categories are not compared")
 def test_a_class_on_one_side_only() -> None:
     truth = pd.DataFrame([box(0, category="car"), box(100, category="car")])
     predictions = pd.DataFrame([box(0, 0.5, category="bus"), box(100, 0.6, category="car")])

@@ -185,11 +185,11 @@ def test_each_of_several_tau_is_a_sweep_of_its_own(boxes: bool) -> None:
     one = sf.sweep(truth, predictions, tau=[4.0], tracks=True)
     assert one.best["tau"].tolist() == [4.0]
     assert one.curve.attrs["tau"] == 4.0
-    figure = plots.sweep_curves(together.curve)
-    assert len(figure.legends[0].get_texts()) == len(taus), "a line for each"
+    _, right = plots.sweep_curves(together.curve)
+    assert len(right.get_legend().get_texts()) == len(taus), "a line for each"
 
 
 def test_the_plot_is_of_hota() -> None:
-    figure = plots.sweep_curves(sf.sweep(*scene(), tracks=True).curve)
-    assert [panel.get_title() for panel in figure.axes] == ["HOTA by threshold (best marked)", "Precision and recall"]
-    assert figure.legends[0].get_texts()[0].get_text() == "tracks, best HOTA 1.000"
+    panels = plots.sweep_curves(sf.sweep(*scene(), tracks=True).curve)
+    assert [panel.get_title() for panel in panels] == ["HOTA by score threshold", "Precision over recall"]
+    assert panels[1].get_legend().get_texts()[0].get_text() == "tracks, best HOTA 1.000"

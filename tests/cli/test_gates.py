@@ -290,3 +290,26 @@ def test_saved_folders_are_submissions_too(files: dict[str, Path], tmp_path: Pat
     sf.save(sf.match(*(sf.read_objects(files[name]) for name in ("truth", "most"))), tmp_path / "saved")
     kept = run_here("gate", files["truth"], tmp_path / "out", "--baseline", tmp_path / "saved", *options)
     assert (kept.status, kept.out) == (given.status, given.out)
+
+
+def test_the_checks_are_also_written_as_markdown(sample: Path, tmp_path: Path) -> None:
+    """Whether they are passed or not; names of files stay text."""
+    paths = [sample / f"{name}.json" for name in ("truth", "eager", "cautious")]
+    file, odd = tmp_path / "gate.md", tmp_path / "a_b|<b>@all.json"
+    odd.write_bytes(paths[1].read_bytes())
+    options = ["--min", "f1=0.8", "--max", "mse=30", "--margin", "f1=0.01"]
+    done = run_here("gate", paths[0], odd, "--baseline", paths[2], *options, "--markdown", file)
+    plain = run_here("gate", paths[0], odd, "--baseline", paths[2], *options)
+    assert (done.status, done.out) == (3, plain.out)
+    counted, _, *table, _, head = file.read_text("utf-8").splitlines()
+    assert counted == "**1 of 3 checks passed**"
+    assert table[:2] == ["| result | check |", "| --- | --- |"]
+    sentences = [line[12:] for line in plain.out.splitlines() if line.startswith(("passed  ", "NOT PASSED  "))]
+    words = [(word.strip(), said.strip()) for word, said in (row.strip("| ").split(" | ") for row in table[2:])]
+    assert words == list(zip(["passed", "NOT PASSED", "NOT PASSED"], sentences, strict=True))
+    assert "a\\_b\\|&lt;b&gt;@" in head
+    assert "@all" not in head
+    refused_here("gate", *paths[:2], "--min", "f1=0.8", "--markdown", paths[1])
+    refused_here("gate", *paths[:2], "--min", "f1=0.8", "--markdown", tmp_path / "none" / "gate.md")
+    assert run_here("gate", *paths[:2], "--min", "f1=0.8", "--markdown", file).status == 0
+    assert file.read_text("utf-8").startswith("**1 of 1 check passed**")

@@ -34,13 +34,22 @@ def official(files: list[Path], kind: str) -> np.ndarray:
     return coco_scenes.official(*(json.loads(path.read_text()) for path in files), kind).stats
 
 
+def lines_of_precision(*arguments: object) -> list[str]:
+    """The lines that `ap` prints below the heading and its first three numbers with their intervals."""
+    heading, first, rest = run_here("ap", *arguments).out.split("\n\n")
+    truth, results, *_ = arguments
+    assert heading.startswith(f"{results} against {truth}, protocol coco, mean over similarity 0.50 to 0.95; at most ")
+    assert [line.split()[0] for line in first.splitlines()][:3] == ["AP", "AP50", "AP75"]
+    return rest.splitlines()
+
+
 def test_the_lines_are_those_of_pycocotools(files: list[Path]) -> None:
     for kind, pair, options in (("bbox", files[:2], []), ("keypoints", files[2:], ["--keypoints"])):
-        *printed, said = run_here("ap", *pair, *options).out.splitlines()
+        *printed, said = lines_of_precision(*pair, *options)
         assert said == f"COCO {kind} AP as pycocotools 2.0.11 computes it, bit for bit"
         values = [line.rpartition("= ")[2] for line in printed]
-        assert values == ["-" if value == -1 else f"{value:.3f}" for value in official(pair, kind)]
-    assert printed[0] == f" Average Precision  (AP) @[ IoU=0.50:0.95 | area=   all | maxDets= 20 ] = {values[0]}"
+        assert values == ["-" if value == -1 else f"{value:.3f}" for value in official(pair, kind)[3:]]
+    assert printed[0] == f" Average Precision  (AP) @[ IoU=0.50:0.95 | area=medium | maxDets= 20 ] = {values[0]}"
 
 
 def test_json_has_the_numbers_in_their_order_and_the_categories(files: list[Path], tmp_path: Path) -> None:
@@ -75,9 +84,9 @@ def test_what_is_left_out_is_told_and_max_detections_takes_it(tmp_path: Path) ->
     assert every.err == ""
     numbers = json.loads(every.out)
     assert [numbers[name] for name in ("AP", "AR100", "AR150")] == pytest.approx([1.0, 2 / 3, 1.0])
-    *printed, said = run_here("ap", *files, "--max-detections", "150").out.splitlines()
+    *printed, said = lines_of_precision(*files, "--max-detections", "150")
     assert said.startswith("COCO's rule with max_detections=150; ")
-    assert [line.split("maxDets=")[1][:3] for line in printed] == ["150"] * 6 + ["  1", " 10", "100"] + ["150"] * 4
+    assert [line.split("maxDets=")[1][:3] for line in printed] == ["150"] * 3 + ["  1", " 10", "100"] + ["150"] * 4
     for wrong in ("0", "-5", "1.5", "many"):
         done = run_here("ap", *files, "--max-detections", wrong)
         assert done.status == 2
@@ -169,3 +178,54 @@ def test_protocols_thresholds_tau_and_slices(tmp_path: Path) -> None:
     )
     for wrong in (["--protocol", "voc"], ["--tau", "-1"], ["--thresholds", "2"], ["--tau", "3", "--thresholds", "0.5"]):
         assert refused_here("ap", *files, *wrong, status=2)
+
+
+def test_several_distances_are_of_average_precision(tmp_path: Path) -> None:
+    """gate and compare take them as ap does; other metrics are within one distance."""
+    truth = squares((0, "cat"), (100, "cat"))
+    found = squares((1, "cat", 0.9), (102, "cat", 0.8))
+    files = [tmp_path / "truth.parquet", tmp_path / "found.parquet"]
+    for path, table in zip(files, (truth, found), strict=True):
+        table.to_parquet(path)
+    expected = answer_here("ap", *files, "--tau", "1.5,3")["AP"]
+    assert 0 < expected < answer_here("ap", *files, "--tau", "3")["AP"]
+    [check] = answer_here("gate", *files, "--tau", "1.5,3", "--min", "AP=0.1")["checks"]
+    assert check["estimate"] == expected
+    words = [files[0], f"a={files[1]}", f"b={files[1]}", "--metrics", "AP", "--tau", "1.5,3", "--quiet"]
+    assert {row["AP"] for row in answer_here("compare", *words)["leaderboard"]} == {expected}
+    for words, metric in (
+        (["gate", *files, "--min", "f1=0.1"], "f1"),
+        (["gate", *files, "--min", "f1=0.1", "--min", "AP=0.1"], "f1"),
+        (["compare", files[0], files[1], files[1]], "other metrics"),
+    ):
+        said = refused_here(*words, "--tau", "1.5,3", status=2)[-1]
+        assert_places([said], ("Error: --tau", metric, "average precision"))
+    assert answer_here("gate", *files, "--tau", "1.5", "--min", "f1=0.1")["checks"][0]["estimate"] == 0.5
+
+
+def test_options_of_other_commands_have_others_in_their_place(files: list[Path]) -> None:
+    for option, value, instead in (
+        ("--threshold", "0.5", "--thresholds 0.5"),
+        ("--assignment", "score", "--protocol"),
+        ("--similarity", "oks", "--keypoints"),
+        ("--epsilon", "0", "--tau"),
+        ("--tracks", None, "to track"),
+    ):
+        said = refused_here("ap", *files[:2], option, *([value] if value else []), status=2)[-1]
+        assert_places([said], (f"Error: No such option '{option}'", instead))
+
+
+def test_a_protocol_is_of_average_precision(files: list[Path]) -> None:
+    """compare takes its AP by itself, and with other metrics it is refused."""
+    voc = [*files[:2], "--protocol", "voc2007"]
+    compared = answer_here("compare", files[0], f"a={files[1]}", f"b={files[1]}", "--protocol", "voc2007")
+    alone = answer_here("ap", *voc)["AP"]
+    assert [row["AP"] for row in compared["leaderboard"]] == pytest.approx([alone, alone])
+    assert answer_here("gate", *voc, "--min", "AP=0")["checks"][0]["estimate"] == pytest.approx(alone)
+    for wrong in (
+        ["gate", *voc, "--min", "f1=0.1"],
+        ["compare", files[0], f"a={files[1]}", f"b={files[1]}", "--protocol", "voc2007", "--metrics", "f1"],
+    ):
+        done = run_here(*wrong)
+        assert done.status == 2
+        assert "--protocol applies to average precision only, and f1 is not part of it" in done.err

@@ -3,6 +3,7 @@
 import ast
 import json
 import warnings
+from contextlib import redirect_stderr, redirect_stdout
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
@@ -68,12 +69,12 @@ def test_lines_are_kept_and_nothing_else_that_cannot_be_printed(capsys: pytest.C
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "koi8-r", "cp1252", "utf-16"])
 def test_characters_that_an_encoding_does_not_have_are_escaped(encoding: str) -> None:
     names = ["é", "漢", "😀", "я", "a\\b", "px²"]
-    with TextIOWrapper(BytesIO(), encoding) as file:
-        tell(formatted({"names": names}), file)
+    with TextIOWrapper(BytesIO(), encoding) as file, redirect_stdout(file):
+        tell(formatted({"names": names}))
         file.seek(0)
         assert json.loads(file.read()) == {"names": names}
-    with TextIOWrapper(BytesIO(), "ascii") as file:
-        tell("é: px²", file)
+    with TextIOWrapper(BytesIO(), "ascii") as file, redirect_stderr(file):
+        tell("é: px²", is_problem=True)
         file.seek(0)
         assert file.read() == "\\u00e9: px\\u00b2\n"
 

@@ -141,7 +141,7 @@ def test_compare_of_poses(poses: Path, tmp_path: Path) -> None:
     for row in got["leaderboard"]:
         assert (row["HOTA"], row["mota"]) == pytest.approx((result["HOTA"], result["mota"]))
     done = run_here("compare", poses / "truth", poses / "tracker", poses / "tracker")
-    assert "mota, %" in done.out.splitlines()[2]
+    assert f"{result['mota'] / 100:.4f}" in done.out.splitlines()[3]  # as a share, as all others are
 
 
 def test_compare_of_tables_whose_identities_count(files: list[Path], tmp_path: Path) -> None:
@@ -228,9 +228,11 @@ def test_track_takes_datasets(tmp_path: Path) -> None:
     assert answer_here("track", *paths, "--tau", 4, "--dataset", "--out", out) == expected
     assert json.loads((out / "track.json").read_text()) == expected
     assert pd.read_parquet(out / "summary.parquet")["HOTA"].iloc[-1] == expected["combined"]["HOTA"]
-    text = run_here("track", *paths, "--tau", 4, "--dataset").out.splitlines()
-    assert text[0].endswith("similarity point, tau 4 px, threshold 0.5")
-    assert [line.split()[0] for line in text[2:4]] == ["HOTA", "combined"]  # no row for each of a million sequences
+    heading, first, table, _ = run_here("track", *paths, "--tau", 4, "--dataset").out.split("\n\n")
+    assert heading.endswith("similarity point, tau 4 px, threshold 0.5")
+    assert [line.split()[0] for line in first.splitlines()[:4]] == ["HOTA", "DetA", "AssA", "no"]
+    # No row for each of a million sequences.
+    assert [line.split()[0] for line in table.splitlines()] == ["HOTA", "combined"]
 
 
 def test_track_refuses_what_is_no_dataset(files: list[Path], tracks: Path, tmp_path: Path) -> None:

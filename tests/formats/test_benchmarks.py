@@ -18,9 +18,7 @@ from helpers import official
 from helpers.boxes import box_matrix
 from helpers.commands import answer_here, refused_here, run_here
 from helpers.label_files import folder_of
-from helpers.problems import refused
-
-pytestmark = pytest.mark.filterwarnings("ignore:boxes of zero")
+from helpers.problems import assert_places, refused
 
 CAR = "Car 0 0 -1 10 20 60 70 -1 -1 -1 -1000 -1000 -1000 -10"
 
@@ -498,7 +496,34 @@ def test_the_command_has_every_class(tmp_path: Path, benchmark: str) -> None:
     compared = answer_here("compare", truth, f"a={tracker}", f"b={tracker}", "--benchmark", benchmark)
     assert {row["HOTA"] for row in compared["leaderboard"]} == {answer["combined"]["HOTA"]}
     for command in (words, ["compare", truth, f"a={tracker}", f"b={tracker}", "--benchmark", benchmark]):
-        assert "by class" in refused_here(*command, "--by", "truth_h:2", status=2)[-1]
+        said = refused_here(*command, "--by", "truth_h:2", status=2)[-1]
+        assert_places([said], ("Error: --by", "by class", "sf.track", "sf.read_benchmark"))
+
+
+def test_the_command_takes_the_classes_of_a_benchmark(tmp_path: Path) -> None:
+    """They are in the answer anyway; KITTI has no classes of classes, and what is asked for has to be there."""
+    bdd100k_folders(np.random.default_rng(4), tmp_path / "bdd100k")
+    words = ["track", tmp_path / "bdd100k/gt", tmp_path / "bdd100k/trackers/one", "--benchmark", "BDD100K"]
+    answer = answer_here(*words)
+    assert {"HUMAN", "VEHICLE", "BIKE"} == {row["value"] for row in answer["by"]["category_parent"]}
+    for by in ("category", "category_parent"):
+        assert answer_here(*words, "--by", by) == answer
+    assert "category*category_parent" in refused_here(*words, "--by", "category*category_parent", status=2)[-1]
+    kitti_folders(np.random.default_rng(4), tmp_path / "kitti")
+    words = ["track", tmp_path / "kitti/gt", tmp_path / "kitti/trackers/one", "--benchmark", "KITTI"]
+    assert "only category;" in refused_here(*words, "--by", "category_parent", status=2)[-1]
+
+
+def test_conditions_of_a_class_of_a_benchmark(tmp_path: Path) -> None:
+    """The rows of one class are evaluated as the class is, since what a kit takes out is taken out before."""
+    bdd100k_folders(np.random.default_rng(3), tmp_path)
+    sides = sf.read_benchmark(tmp_path / "gt", tmp_path / "trackers" / "one", "BDD100K")
+    summary = sf.track(*sides, by="category").summary
+    alone = [side._replace(objects=side.objects[side.objects["category"] == "rider"]) for side in sides]
+    result = sf.track(*alone, by={"truth_h": [0, 40, np.inf]})
+    assert len(result.summary) > 0
+    of_class = summary[summary["sequence"].isna() & (summary["category"] == "rider")]
+    assert sf.track(*alone).summary["HOTA"].iloc[-1] == of_class["HOTA"].iloc[0] > 0
 
 
 def test_a_truth_with_scores_keeps_its_regions(tmp_path: Path) -> None:

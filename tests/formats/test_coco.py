@@ -22,7 +22,8 @@ from spotgeo_frames.geometries.joints import COCO_SIGMAS
 from spotgeo_frames.geometries.poses import whole_poses
 from spotgeo_frames.matching.alignment import align
 from spotgeo_frames.matching.rule import Rule
-from spotgeo_frames.tables.annotations import as_annotations
+from spotgeo_frames.support import documents
+from spotgeo_frames.tables import as_side_columns
 
 JOINTS = list(COCO_SIGMAS)
 
@@ -82,8 +83,8 @@ def official_oks(truth: dict[str, Any], results: list[dict[str, Any]]) -> dict[t
 
 def our_oks(truth: sf.Annotations, predictions: sf.Annotations) -> dict[tuple[int, int], float]:
     """The same by ours, of the pairs of an image whose similarity is above 0."""
-    poses = whole_poses(as_annotations(truth, "truth"), as_annotations(predictions, "predictions"), COCO_SIGMAS)
-    sides = align(*poses)
+    poses = whole_poses(as_side_columns(truth, "truth"), as_side_columns(predictions, "predictions"), COCO_SIGMAS)
+    sides = align(poses[0], poses[1])
     pairs = Rule("oks").near_pairs(sides, 0.0)
     names = sides.truth.table["object"][pairs.truth], sides.predictions.table["object"][pairs.prediction]
     return dict(zip(zip(*(name.tolist() for name in names), strict=True), pairs.measure, strict=True))
@@ -429,3 +430,30 @@ def test_nothing_found(tmp_path: Path) -> None:
     matches = sf.match(truth, predictions, similarity="oks")
     assert matches["outcome"].tolist() == ["FN", "FN", "empty"]
     assert sf.match(truth, predictions)["outcome"].value_counts()["FN"] == 33
+
+
+def test_boxes_of_results_are_read_some_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = '"}, {" and ]'  # where no block may end
+    inner: Any = [{"a": 1}, {"b": {"c": [{}, {}]}}]
+    results = [
+        {"image_id": 7, "category_id": 1, "bbox": [k, 1.5, 2, 3], "score": k / 10, "note": text, "inner": inner}
+        for k in range(9)
+    ]
+    paths = written(tmp_path, results=results)
+    as_whole = sf.read_coco(*paths, boxes=True)[1].objects
+    assert as_whole["object"].tolist() == [*range(1, 10)]
+    for n_bytes in (1, 40, 150, 700):
+        monkeypatch.setattr(documents, "BLOCK_BYTES", n_bytes)
+        pd.testing.assert_frame_equal(sf.read_coco(*paths, boxes=True)[1].objects, as_whole)
+    marked = b"\xef\xbb\xbf" + paths[1].read_bytes()
+    paths[1].write_bytes(marked)
+    packed = tmp_path / "results.json.gz"
+    packed.write_bytes(gzip.compress(marked))
+    for path in (paths[1], packed):
+        pd.testing.assert_frame_equal(sf.read_coco(paths[0], path, boxes=True)[1].objects, as_whole)
+    monkeypatch.setattr(documents, "BLOCK_BYTES", 1)
+    plain = [{name: one[name] for name in ("image_id", "category_id", "bbox", "score")} for one in results]
+    pd.testing.assert_frame_equal(sf.read_coco(*written(tmp_path, results=plain), boxes=True)[1].objects, as_whole)
+    plain[7]["bbox"] = [1, 2, 3]
+    with refused(f"{tmp_path / 'results.json'}: [7].bbox"):
+        sf.read_coco(*written(tmp_path, results=plain), boxes=True)

@@ -397,7 +397,6 @@ def official_numbers(root: Path, benchmark: str, lengths: dict[str, int]) -> dic
         )
 
 
-@pytest.mark.filterwarnings("ignore:boxes of zero")
 @pytest.mark.parametrize("benchmark", [name for name, of in BENCHMARKS.items() if of.files == "motchallenge"])
 @pytest.mark.parametrize("seed", range(6))
 def test_files_are_evaluated_as_trackeval_does(tmp_path: Path, benchmark: str, seed: int) -> None:

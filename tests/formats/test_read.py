@@ -67,6 +67,41 @@ def test_the_content_tells_the_format(tmp_path: Path, case: str, capsys: pytest.
     assert told.count("\n") == 1
 
 
+@pytest.mark.parametrize("case", FILES)
+def test_files_with_the_line_ends_of_windows_say_the_same(tmp_path: Path, case: str) -> None:
+    name, text = FILES[case]
+    sides = []
+    for folder, ending in (("ours", "\n"), ("theirs", "\r\n")):
+        path = tmp_path / folder / name
+        path.parent.mkdir()
+        path.write_bytes(text.replace("\n", ending).encode())
+        sides.append(sf.read(path))
+    for table, other in zip(*sides, strict=True):
+        assert (table is None) == (other is None)
+        if table is not None:
+            pd.testing.assert_frame_equal(table, other)
+
+
+@pytest.mark.parametrize("folder", ["tracks", "poses", "sample"])
+def test_folders_with_the_line_ends_of_windows_say_the_same(tmp_path: Path, folder: str) -> None:
+    for path in (DATA / folder).rglob("*"):
+        copy = tmp_path / path.relative_to(DATA / folder)
+        if path.is_file():
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            content = path.read_bytes()
+            is_text = path.suffix in (".txt", ".ini", ".json", ".csv")
+            copy.write_bytes(content.replace(b"\n", b"\r\n") if is_text else content)
+    read = {
+        "tracks": lambda place: sf.read_motchallenge(place / "truth", place / "tracker"),
+        "poses": lambda place: sf.read_posetrack(place / "truth", place / "tracker"),
+        "sample": lambda place: [sf.read_spotgeo(place / "truth.json")],
+    }[folder]
+    for ours, theirs in zip(read(DATA / folder), read(tmp_path), strict=True):
+        pd.testing.assert_frame_equal(ours.objects, theirs.objects)
+        if ours.frames is not None:
+            pd.testing.assert_frame_equal(ours.frames, theirs.frames)
+
+
 @pytest.mark.parametrize("kind", ["polars", "pyarrow"])
 @pytest.mark.parametrize("case", FILES)
 def test_every_format_gives_the_kind_of_table_that_is_asked_for(

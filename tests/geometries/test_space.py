@@ -99,14 +99,14 @@ def test_plots_choose_two_axes(axes: tuple[str, str]) -> None:
     matches = sf.match(truth, predictions)
     offset = dict(zip("xyz", (1, 2, -2), strict=True))
     ax = sf.plots.residuals(matches, axes=axes)
-    assert (ax.get_xlabel(), ax.get_ylabel()) == tuple(f"predicted - true {axis}, px" for axis in axes)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == tuple(f"predicted − true {axis}, px" for axis in axes)
     np.testing.assert_allclose(ax.collections[0].get_offsets(), [[offset[axis] for axis in axes]] * len(truth))
     panels = [
         ax,
         sf.plots.recall_map(matches, axes=axes),
         sf.plots.frame(matches, 3, 1, axes=axes),
-        *sf.plots.sequence(matches, 3, axes=axes).axes,
-        *sf.plots.gallery(matches, [(3, 1)], axes=axes).axes,
+        *sf.plots.sequence(matches, 3, axes=axes),
+        *sf.plots.gallery(matches, [(3, 1)], axes=axes),
     ]
     for panel in panels:
         assert axes[1] in panel.get_ylabel()

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
 from helpers.reference import PROJECT
+from spotgeo_frames.presentation.theme.palettes import DARK, LIGHT
 
 AXE = Path(os.environ.get("AXE_CORE", PROJECT / ".venv" / "browser" / "node_modules" / "axe-core" / "axe.min.js"))
 
@@ -21,11 +23,20 @@ FLAGS += ["--disable-background-networking", "--disable-component-update", "--di
 
 WIDE, NARROW = 1280, 375
 
+OUTCOMES = ("found", "missed", "right", "false")
+
+
+def rgb(color: str) -> tuple[int, int, int]:
+    """A colour such as #1f8b73 as red, green and blue."""
+    red, green, blue = bytes.fromhex(color[1:])
+    return red, green, blue
+
+
 # The colours of marks on a light page.
-FOUND, MISSED, RIGHT, FALSE = (0, 128, 92), (198, 47, 0), (0, 114, 178), (179, 107, 0)
+FOUND, MISSED, RIGHT, FALSE = (rgb(LIGHT.outcomes[name]) for name in OUTCOMES)
 
 # Those on pictures, and on the dark field of tracks without pictures.
-ON_DARK = {FOUND: (60, 207, 160), MISSED: (255, 122, 82), RIGHT: (86, 180, 233), FALSE: (240, 180, 41)}
+ON_DARK = dict(zip((FOUND, MISSED, RIGHT, FALSE), (rgb(DARK.outcomes[name]) for name in OUTCOMES), strict=True))
 
 
 def started(folder: Path) -> webdriver.Chrome:
@@ -39,6 +50,10 @@ def started(folder: Path) -> webdriver.Chrome:
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     return webdriver.Chrome(options=options, service=webdriver.ChromeService(chromedriver))
+
+
+# Looks whether what it waits for is there every 50 ms, and not every half second.
+Wait = partial(WebDriverWait, poll_frequency=0.05)
 
 
 def text(driver: webdriver.Chrome, selector: str) -> str:
@@ -56,7 +71,7 @@ def button(driver: webdriver.Chrome, name: str) -> WebElement:
 
 def reads(driver: webdriver.Chrome, selector: str, part: str) -> str:
     """Waits until an element has this text in it; returns all of its text."""
-    WebDriverWait(driver, 20).until(lambda one: part in text(one, selector))
+    Wait(driver, 20).until(lambda one: part in text(one, selector))
     return text(driver, selector)
 
 

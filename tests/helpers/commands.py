@@ -43,6 +43,37 @@ def run_process(*arguments: object) -> Done:
     return Done(done.returncode, done.stdout, done.stderr)
 
 
+class Screen(NamedTuple):
+    status: int
+    text: str
+
+
+def run_terminal(*arguments: object, width: int = 80, code: str = "", **variables: str) -> Screen:
+    """Runs the command, or code, in a terminal of a width; output and errors are what people see, with its codes."""
+    import fcntl  # which Windows lacks, as the modules below
+    import pty
+    import struct
+    import termios
+
+    shown, stream = pty.openpty()
+    fcntl.ioctl(stream, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
+    words = [sys.executable, *(["-c", code] if code else ["-m", "spotgeo_frames"]), *map(str, arguments)]
+    environment = os.environ | {"TERM": "xterm", "PYTHONPATH": os.pathsep.join(sys.path)} | variables
+    with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=stream, stderr=stream, env=environment) as process:
+        os.close(stream)
+        parts = []
+        while True:
+            try:
+                part = os.read(shown, 1 << 16)
+            except OSError:  # how Linux says that the process has ended
+                break
+            if not part:
+                break
+            parts.append(part)
+    os.close(shown)
+    return Screen(process.returncode, b"".join(parts).decode().replace("\r\n", "\n"))
+
+
 def complaints(said: str | list[str]) -> list[str]:
     """The lines on standard error, without the warnings that scenes are small, or that truths are in few sequences."""
     lines = said.splitlines() if isinstance(said, str) else said

@@ -79,12 +79,12 @@ def jupyterlab(folder: Path) -> Iterator[str]:
 
 def _wait_for(address: str, server: "subprocess.Popen[bytes]", log: Path) -> None:
     """Waits until a server answers."""
-    for _ in range(2 * PATIENCE):
+    for _ in range(10 * PATIENCE):
         try:
             urlopen(address, timeout=5).close()
         except (URLError, OSError):
             assert server.poll() is None, log.read_text()
-            time.sleep(0.5)
+            time.sleep(0.1)
         else:
             return
     pytest.fail(log.read_text())

@@ -80,7 +80,8 @@ def plain_difference(a: Parts, b: Parts) -> tuple[float, float, float]:
     freedom, error = plain_freedom(shares), plain_error(changes)
     k, quantile = plain_skewness(changes, freedom), stats.t.ppf(0.975, freedom)
     low, high = (estimate - plain_reach(side * quantile, k) * error for side in (1, -1))
-    t = estimate / error
+    with np.errstate(divide="ignore", invalid="ignore"):  # of submissions that differ nowhere, or by one amount
+        t = estimate / error
     x = t + k * t**2 / 3 + k**2 * t**3 / 27 + k / 6
     p_value = 1.0 if estimate == 0 else 2 * stats.t.sf(abs(x), freedom)
     for y, w, sign in ((ya, wa, 1), (yb, wb, -1)):

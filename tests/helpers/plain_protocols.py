@@ -207,15 +207,14 @@ def sensitivities(truth: Rows, found: Rows, tau: float, n_frames: int) -> list[f
             if known["frame"] == row["frame"] and number not in taken and away(known, row) <= tau
         ]
         taken |= {-min(near)[1]} if near else set()
-        marks.append(int(bool(near)))
+        marks.append((row["score"], int(bool(near))))
     answer = []
     for rate in (0.125, 0.25, 0.5, 1, 2, 4, 8):
-        n_wrong, n_right = 0, 0
-        for mark in marks:
-            n_wrong += 1 - mark
-            if n_wrong > rate * n_frames:
-                break
-            n_right += mark
+        n_right = 0
+        for least in {score for score, _ in marks}:
+            above = [mark for score, mark in marks if score >= least]
+            if len(above) - sum(above) <= rate * n_frames:
+                n_right = max(n_right, sum(above))
         answer.append(n_right / len(truth))
     return answer
 

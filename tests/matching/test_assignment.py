@@ -29,15 +29,17 @@ def whole_frames(near: Entries) -> np.ndarray:
     return chosen
 
 
+@pytest.mark.parametrize("at_once", [300, assignment.CELLS_AT_ONCE])
 @pytest.mark.parametrize(("cells_a_pair", "least_spared"), [(-1, 0), (8, 100), (0, 1 << 40)])
 @settings(max_examples=150)
 @given(st.integers(0, 100_000), st.integers(1, 6), st.integers(1, 40), st.integers(2, 30), st.sampled_from([0.0, 0.3]))
 def test_frames_are_assigned_as_the_solver_does(
-    cells_a_pair: int, least_spared: int, seed: int, n_frames: int, most: int, size: int, noise: float
+    cells_a_pair: int, least_spared: int, at_once: int, seed: int, n_frames: int, most: int, size: int, noise: float
 ) -> None:
-    """Also frames that are taken apart into components, on grids, where equal costs abound, as well as elsewhere."""
+    """Also frames that are taken apart into components, in several chunks, and on grids, where equal costs abound."""
     near = near_entries(np.random.default_rng(seed), n_frames, most, size, noise, TAU)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(assignment, "CELLS_A_PAIR", cells_a_pair)
         patched.setattr(assignment, "LEAST_SPARED", least_spared)
+        patched.setattr(assignment, "CELLS_AT_ONCE", at_once)
         assert np.array_equal(assign(near, most_pairs(TAU)), whole_frames(near))

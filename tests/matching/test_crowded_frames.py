@@ -18,7 +18,7 @@ from spotgeo_frames.support import memory
 from spotgeo_frames.tracking import tracks
 
 # More pairs than are searched at once, so that the frame is a chunk of its own.
-N = 1050
+N = 1500
 CROWD = ("sequence 7, frame 3", f"{N:,} truths", f"{N:,} predictions", "GiB", "fewer")
 
 

@@ -70,7 +70,8 @@ def test_what_is_neither_true_nor_false_is_refused(value: Any) -> None:
 
 def test_a_prediction_that_is_called_ignored_counts() -> None:
     everything = sf.match(TRUTH.drop(columns="ignore"), PREDICTIONS)
-    found = sf.match(TRUTH.drop(columns="ignore"), PREDICTIONS.assign(ignore=True))
+    with warned(("predictions: column ignore", "truths", "4")):
+        found = sf.match(TRUTH.drop(columns="ignore"), PREDICTIONS.assign(ignore=True))
     pd.testing.assert_frame_equal(found.drop(columns="predicted_ignore"), everything)
 
 

@@ -249,6 +249,35 @@ def test_bytes_are_no_classes(convert: Callable[..., Any]) -> None:
             function(convert(CLASSED[0]), raw)
 
 
+def test_bytes_among_names_are_no_classes() -> None:
+    with refused(("predictions: column category: its values are bytes", "text")):
+        sf.match(CLASSED[0], CLASSED[1].assign(category=["car", b"Car"]))
+
+
+def test_sides_about_other_sequences_are_refused_with_the_first_three_of_each() -> None:
+    truth = pd.concat([objects([(number, 1, 0, 0)]) for number in (1, 2, 3, 4)], ignore_index=True)
+    few = pd.concat([objects([(number, 1, 0, 0)]) for number in (7, 8, 9)], ignore_index=True)
+    with refused(
+        ("predictions: shares no sequence with the truth", "it has 7, 8, 9 and", "the truth has 1, 2, 3, ...")
+    ):
+        sf.match(truth, few)
+
+
+@pytest.mark.parametrize(
+    ("truth", "predictions", "told"),
+    [
+        ({"w": 0.0}, {}, ("1 of the truth",)),
+        ({"h": 0.0}, {}, ("1 of the truth",)),
+        ({}, {"w": -1.0}, ("1 of the predictions",)),
+        ({"h": 0.0}, {"w": 0.0}, ("1 of the truth and 1 of the predictions",)),
+    ],
+)
+def test_flat_boxes_of_either_side_are_told(truth: dict, predictions: dict, told: tuple[str, ...]) -> None:
+    box = objects([(1, 1, 0, 0)]).assign(w=10.0, h=10.0)
+    with warned(("boxes of zero or negative size overlap with nothing", *told)):
+        sf.match(box.assign(**truth), box.assign(**predictions))
+
+
 def test_check_tells_of_classes() -> None:
     [row] = sf.check(CLASSED[0].assign(category="Vehicle"), CLASSED[1]).to_dict("records")
     assert row["suspicion"] == "no class is the truth's"

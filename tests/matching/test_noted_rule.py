@@ -111,3 +111,22 @@ def test_tables_that_lost_their_notes() -> None:
         sf.diagnose(bare, tau=3)
     with refused(("similarity is 'jaccard'"), error=ValueError):
         sf.diagnose(bare, similarity="jaccard")
+
+
+@pytest.mark.parametrize("tau", [0.0, -1.0, 1e200])
+def test_a_note_or_an_argument_that_is_no_distance_is_refused(tau: float) -> None:
+    points = BOX.drop(columns=["w", "h"])
+    matches = sf.match(points, points.assign(x=1.0))
+    with pytest.raises(ValueError, match=r"tau is .*; a distance above 0 and up to"):
+        sf.diagnose(matches, tau=tau)
+    matches.attrs["tau"] = tau
+    with pytest.raises(ValueError, match=r"tau is .*; a distance above 0 and up to"):
+        sf.diagnose(matches)
+
+
+def test_a_note_of_a_tolerance_beyond_tau_is_refused() -> None:
+    points = BOX.drop(columns=["w", "h"])
+    matches = sf.match(points, points.assign(x=1.0), tau=5)
+    matches.attrs["epsilon"] = 6.0
+    with pytest.raises(ValueError, match="tau is 5 and epsilon 6; 0 <= epsilon < tau is needed"):
+        noted_rule(matches, MatchOptions(), ("tau", "epsilon"))

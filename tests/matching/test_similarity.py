@@ -12,8 +12,6 @@ from helpers.boxes import box_matrix, boxes, crowd
 from helpers.problems import refused
 from spotgeo_frames.geometries.boxes import iou
 
-pytestmark = pytest.mark.filterwarnings("ignore:boxes of zero")
-
 edge = st.one_of(st.integers(-3, 6), st.floats(-5, 5), st.sampled_from([0.0, 1e-9, 1e6, -1e6]))
 box_lists = st.lists(st.tuples(edge, edge, edge, edge), max_size=7)
 

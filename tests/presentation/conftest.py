@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 from selenium import webdriver
-from selenium.webdriver.support.ui import WebDriverWait
 
 import spotgeo_frames as sf
-from helpers.browser import NARROW, WIDE, started
+from helpers.browser import NARROW, WIDE, Wait, started
 
 Opened = Callable[..., webdriver.Chrome]
 
@@ -37,7 +36,7 @@ def opened(driver: webdriver.Chrome) -> Iterator[Opened]:
         pages.append(path.as_uri())
         driver.get(path.as_uri() + address)
         drawn = "return document.documentElement.dataset.drawn === 'yes'"
-        WebDriverWait(driver, 60).until(lambda one: one.execute_script(drawn))
+        Wait(driver, 60).until(lambda one: one.execute_script(drawn))
         return driver
 
     yield open_page

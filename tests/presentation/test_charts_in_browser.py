@@ -39,6 +39,10 @@ TABLES = {
     "hota_curve": "tracks.curve",
     "precision_recall": "precision.curve",
     "confusion": "sf.confusion(precision)",
+    "calibration": "sf.calibration(precision)",
+    "detection_limit": "sf.detection_limit(eager, 'truth_brightness')",
+    "gospa": "sf.match(truth, sides['eager'], assignment='least')",
+    "protocols": "sf.protocols(*sf.read_coco(data + '/coco/annotations.json', data + '/coco/fast.json', boxes=True))",
 }
 EVERY = [f"charts.{name}({table})" for name, table in TABLES.items()]
 SEVERAL = [

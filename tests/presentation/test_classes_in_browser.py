@@ -7,10 +7,9 @@ import pytest
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.ui import WebDriverWait
 
 import spotgeo_frames as sf
-from helpers.browser import NARROW, WIDE, axe_findings, page_width, text
+from helpers.browser import NARROW, WIDE, Wait, axe_findings, page_width, text
 from helpers.report_inputs import PETS, pets
 from spotgeo_frames.analysis.errors import with_confused
 
@@ -35,7 +34,7 @@ def test_every_cell_shows_the_rows_that_it_counts(opened: Opened, classed: Path)
         name = str(link.get_attribute("aria-label"))
         before = text(driver, TOLD)
         link.send_keys(Keys.ENTER)
-        WebDriverWait(driver, 20).until(lambda one, before=before: text(one, TOLD) not in ("", before))
+        Wait(driver, 20).until(lambda one, before=before: text(one, TOLD) not in ("", before))
         assert f": {name.split(',')[0]} of " in text(driver, TOLD), name
         assert driver.execute_script("return document.activeElement.closest('#frames') !== null")
         driver.execute_script("document.querySelector('#classes').scrollIntoView()")
@@ -52,9 +51,9 @@ def test_patches_of_a_cell_are_its_rows(opened: Opened, classed: Path) -> None:
     cell = driver.find_element(By.XPATH, "//a[@data-cell and contains(@aria-label, 'cat detected as dog')]")
     cell.send_keys(Keys.ENTER)
     status = f"{len(cats)} of {len(cats)} rows of eager that pass the filter"
-    WebDriverWait(driver, 20).until(lambda one: text(one, ".frames-patches .gallery-status") == status)
+    Wait(driver, 20).until(lambda one: text(one, ".frames-patches .gallery-status") == status)
     patches = driver.find_elements(By.CSS_SELECTOR, ".viewer-patches button")
-    WebDriverWait(driver, 20).until(lambda _: all(patch.text.startswith("missed (confused), cat") for patch in patches))
+    Wait(driver, 20).until(lambda _: all(patch.text.startswith("missed (confused), cat") for patch in patches))
     frames = sorted(
         f"{sequence}, frame {frame}" for sequence, frame in zip(cats["sequence"], cats["frame"], strict=True)
     )
@@ -63,10 +62,10 @@ def test_patches_of_a_cell_are_its_rows(opened: Opened, classed: Path) -> None:
     painted = (
         "return [...document.querySelectorAll('.viewer-patches canvas')].every((one) => one.toDataURL().length > 1500)"
     )
-    WebDriverWait(driver, 20).until(lambda one: one.execute_script(painted))
+    Wait(driver, 20).until(lambda one: one.execute_script(painted))
     patches[1].send_keys(Keys.ENTER)
     chosen = ".viewer tbody tr:has([aria-pressed='true'])"
-    WebDriverWait(driver, 20).until(lambda one: "cat" in text(one, chosen) or "missed" in text(one, chosen))
+    Wait(driver, 20).until(lambda one: "cat" in text(one, chosen) or "missed" in text(one, chosen))
 
 
 def test_a_cell_whose_frames_are_not_here_is_no_link(opened: Opened, classed: Path, tmp_path: Path) -> None:

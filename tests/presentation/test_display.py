@@ -10,11 +10,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import spotgeo_frames as sf
 from helpers.pandas_versions import TEXT
 from helpers.scenes import SCENES
-from spotgeo_frames.presentation.drawing.display import as_html, number_text, texts
+from spotgeo_frames.presentation.drawing.display import as_html, texts
+from spotgeo_frames.support import interval_text, number_text
 
 
 @pytest.mark.parametrize(
@@ -55,6 +58,44 @@ def test_numbers(value: float, share: bool, text: str) -> None:
 )
 def test_numbers_with_a_precision(value: float, share: bool, precision: int, text: str) -> None:
     assert number_text(value, share, precision) == text
+
+
+@pytest.mark.parametrize(
+    ("estimate", "low", "high", "share", "text"),
+    [
+        (0.81938, 0.77651, 0.85464, True, "0.819 [0.777, 0.855]"),
+        (0.82, 0.7, 0.94, True, "0.82 [0.70, 0.94]"),
+        (0.5, 0.4004, 0.5996, True, "0.50 [0.40, 0.60]"),
+        (2602.57, 2146.21, 3119.17, False, "2600 [2150, 3120]"),
+        (35.42, 30.25, 41.24, False, "35.4 [30.2, 41.2]"),
+        (-0.0004, -0.05, 0.05, True, "0.000 [-0.050, 0.050]"),
+        (1.0, 1.0, 1.0, True, "1.0000 [1.0000, 1.0000]"),
+        (1234.5, 1234.5, 1234.5, False, "1234.50 [1234.50, 1234.50]"),
+        (25.1, np.nan, 36.3, False, "25 [–, 36]"),
+        (0.72376, np.nan, np.nan, True, "0.7238"),
+        (np.nan, 0.5, 0.6, True, "–"),
+        (np.nan, np.nan, np.nan, False, "–"),
+        (0.5, -np.inf, np.inf, False, "0.500 [-inf, inf]"),
+    ],
+)
+def test_intervals(estimate: float, low: float, high: float, share: bool, text: str) -> None:
+    assert interval_text(estimate, low, high, share) == text
+
+
+@given(estimate=st.floats(-1e6, 1e6), half=st.floats(1e-9, 1e6))
+def test_an_interval_is_rounded_by_less_than_a_tenth_of_its_half(estimate: float, half: float) -> None:
+    words = re.split(r"[\[\], ]+", interval_text(estimate, estimate - half, estimate + half))[:3]
+    for word, value in zip(words, (estimate, estimate - half, estimate + half), strict=True):
+        assert abs(float(word) - value) <= half / 18 + 1e-9
+    assert len({len(word.partition(".")[2]) for word in words}) == 1, "the same number of digits"
+
+
+def test_shares_may_stay_fractions() -> None:
+    assert number_text(0.81938, share=True, percent=False) == "0.8194"
+    assert texts(pd.DataFrame({"f1": [0.5, np.nan], "mse": 2.0}), percent=False).to_numpy().tolist() == [
+        ["0.5000", "2.00"],
+        ["–", "2.00"],
+    ]
 
 
 def test_the_worked_example() -> None:

@@ -88,15 +88,15 @@ def test_the_page_marks_slices_of_few_sequences(matches: pd.DataFrame) -> None:
     assert not sure.note
 
 
-def test_plots_draw_slices_of_few_sequences_paler(matches: pd.DataFrame) -> None:
+def test_plots_draw_slices_of_few_sequences_hollow(matches: pd.DataFrame) -> None:
     with pytest.warns(UserWarning, match="1 of 3 groups have fewer than 20 sequences"):
         found = sf.intervals(matches, by="truth_body", metrics=["recall"])
     ax = plots.metric_by_slice(found)
     sure, few = ax.lines
     assert [len(sure.get_xdata()), len(few.get_xdata())] == [2, 1]
-    assert sure.get_color() != few.get_color()
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["fewer than 20 sequences"]
-    assert plots.metric_by_slice(found[found["n_sequences"] >= 20]).get_legend() is None
+    assert sure.get_color() == few.get_color() == few.get_markeredgecolor() != few.get_markerfacecolor()
+    assert ax.get_title().endswith("hollow: fewer than 20 sequences")
+    assert "hollow" not in plots.metric_by_slice(found[found["n_sequences"] >= 20]).get_title()
 
 
 def test_bins_read_the_same_wherever_they_are_displayed(matches: pd.DataFrame) -> None:
@@ -133,9 +133,10 @@ def test_pages_and_commands_name_the_sequence_that_holds_most(tmp_path: Path) ->
         truth.iloc[1:].to_csv(tmp_path / f"{name}.csv", index=False)
     files = [tmp_path / f"{name}.csv" for name in ("truth", "one", "two")]
     words = "equence big holds 50% of the true objects, and so much of every combined number"
-    assert f"Note: s{words}\n" in run_here("score", *files[:2]).out
-    assert f"Note: s{words}\n" in run_here("track", *files[:2]).out
-    assert f"Note: s{words}\n" in run_here("compare", *files).out
+    fraction = words.replace("50%", "0.50")  # as all shares in the shell
+    assert f"Note: s{fraction}\n" in run_here("score", *files[:2]).out
+    assert f"Note: s{fraction}\n" in run_here("track", *files[:2]).out
+    assert f"Note: s{fraction}\n" in run_here("compare", *files).out
     run_here("report", *files[:2], "--out", tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text("utf-8")
     assert f"S{words}." in page

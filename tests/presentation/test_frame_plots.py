@@ -28,11 +28,11 @@ def matches(sample: Path) -> pd.DataFrame:
     return sf.match(truth, sf.read_objects(sample / "eager.parquet"))
 
 
-def drawn(figure_or_axes: Any) -> None:
+def drawn(axes: Any) -> None:
     """Draws all of it, as saving does, and fails on any warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        getattr(figure_or_axes, "figure", figure_or_axes).canvas.draw()
+        np.ravel(axes)[0].figure.canvas.draw()
 
 
 def legend_texts(ax: Axes) -> list[str]:
@@ -66,11 +66,11 @@ def test_a_frame_and_a_sequence(matches: pd.DataFrame) -> None:
     assert f"{(some['outcome'] == 'TP').sum()} found" in ax.get_title()
     assert legend_texts(ax) == ["truth, found", "truth, missed", "prediction, right", "prediction, false"]
     drawn(ax)
-    figure = plots.sequence(matches, row["sequence"])
-    assert len(figure.axes) == 5
-    assert figure.axes[0].yaxis_inverted()
-    assert len({(ax.get_xlim(), ax.get_ylim()) for ax in figure.axes}) == 1
-    drawn(figure)
+    panels = plots.sequence(matches, row["sequence"])
+    assert len(panels) == 5
+    assert panels[0].yaxis_inverted()
+    assert len({(ax.get_xlim(), ax.get_ylim()) for ax in panels}) == 1
+    drawn(panels[0])
     with refused(("plots", "sequence 999, frame 1")):
         plots.frame(matches, 999, 1)
     with refused(("plots", "sequence 999")):
@@ -205,7 +205,7 @@ def test_tracks_have_identities_and_a_switch_is_marked() -> None:
     diamonds = [[line.get_xydata().tolist() for line in ax.lines if line.get_marker() == "D"] for ax in (first, second)]
     assert diamonds == [[[]], [[[51, 30]]]]
     assert legend_texts(second)[-2:] == ["switch of identity", "truth → prediction"]
-    panels = plots.gallery(matches, [(1, 1), (1, 2)]).axes
+    panels = plots.gallery(matches, [(1, 1), (1, 2)])
     assert [[text.get_text() for text in ax.texts] for ax in panels] == [[], ["7 → 2"]], "a panel is small"
 
 
@@ -295,7 +295,7 @@ def test_frames_with_a_noted_size_show_all_of_it(coco: Path) -> None:
     ax = plots.frame(matches, row["sequence"], row["frame"])
     assert ax.get_xlim() == (-0.5, row["frame_width"] - 0.5)
     assert ax.get_ylim() == (row["frame_height"] - 0.5, -0.5)
-    [panel] = plots.gallery(matches, [(row["sequence"], row["frame"])]).axes
+    [panel] = plots.gallery(matches, [(row["sequence"], row["frame"])])
     assert (panel.get_xlim(), panel.get_ylim()) == (ax.get_xlim(), ax.get_ylim())
     unknown = matches.assign(frame_width=np.nan)
     assert plots.frame(unknown, row["sequence"], row["frame"]).get_xlim() != ax.get_xlim()
@@ -303,18 +303,18 @@ def test_frames_with_a_noted_size_show_all_of_it(coco: Path) -> None:
 
 def test_a_gallery_has_the_worst_frames() -> None:
     matches = points({("a", 1): 1, ("a", 2): 0, ("b", 1): 3, ("b", 7): 1})
-    figure = plots.gallery(matches)
-    titles = [ax.get_title().partition("\n")[0] for ax in figure.axes]
+    panels = plots.gallery(matches)
+    titles = [ax.get_title().partition("\n")[0] for ax in panels]
     assert titles == ["b, frame 1", "a, frame 1", "b, frame 7"], "without errors a frame is not among them"
-    assert len({(ax.get_xlim(), ax.get_ylim()) for ax in figure.axes}) == 1, "one scale"
-    [legend] = figure.legends
-    drawn(figure)
-    bottom = min(ax.get_tightbbox().y0 for ax in figure.axes)
+    assert len({(ax.get_xlim(), ax.get_ylim()) for ax in panels}) == 1, "one scale"
+    [legend] = panels[0].figure.legends
+    drawn(panels[0])
+    bottom = min(ax.get_tightbbox().y0 for ax in panels)
     assert legend.get_window_extent().y1 <= bottom, "outside of the data"
     fewer = plots.gallery(matches, most=2)
-    assert len(fewer.axes) == 2
-    assert fewer.get_suptitle() == "The worst 2 of 3 frames with errors"
-    [empty] = plots.gallery(matches[matches["outcome"] == "TP"]).axes
+    assert len(fewer) == 2
+    assert fewer[0].figure.get_suptitle() == "The worst 2 of 3 frames with errors"
+    [empty] = plots.gallery(matches[matches["outcome"] == "TP"])
     assert empty.texts[0].get_text() == "no misses and no false alarms"
 
 
@@ -324,10 +324,10 @@ def test_a_gallery_of_given_frames() -> None:
     expected = ["a, frame 2\n1 found, 0 missed, 0 false", "b, frame 1\n1 found, 3 missed, 0 false"]
     asked = pd.DataFrame(given, columns=["sequence", "frame"])
     for frames in (given, asked, of_kind(asked, "polars"), of_kind(asked, "pyarrow")):
-        assert [ax.get_title() for ax in plots.gallery(matches, frames).axes] == expected
+        assert [ax.get_title() for ax in plots.gallery(matches, frames)] == expected
     for kind in ("polars", "pyarrow"):
-        assert [ax.get_title() for ax in plots.gallery(of_kind(matches, kind), given).axes] == expected
-    assert plots.gallery(matches, given, most=1).get_suptitle() == "1 of 2 frames"
+        assert [ax.get_title() for ax in plots.gallery(of_kind(matches, kind), given)] == expected
+    assert plots.gallery(matches, given, most=1)[0].figure.get_suptitle() == "1 of 2 frames"
     with refused(("plots", "sequence a, frame 9")):
         plots.gallery(matches, [("a", 9)])
     with refused(("plots: frames", "'a'", "pair")):
@@ -348,21 +348,21 @@ def test_a_gallery_has_pictures_of_a_folder_and_tells_of_those_that_it_lacks(tmp
     named = matches.assign(frame_file_name=matches["sequence"].map({"b": "deep/down.jpeg"}))
     saved(tmp_path / "deep" / "down.jpeg", 640, 480)
     with pytest.warns(UserWarning, match="2 of 5 frames are drawn without a picture") as caught:
-        figure = plots.gallery(named, [("a", 1), ("a", 2), ("b", 1), ("c", 1), ("..", 1)], images=tmp_path)
+        panels = plots.gallery(named, [("a", 1), ("a", 2), ("b", 1), ("c", 1), ("..", 1)], images=tmp_path)
     assert len(caught) == 1
     assert "too small" in str(caught[0].message)
     assert caught[0].filename == __file__
-    sizes = [tuple(ax.images[0].get_extent()[1::-1]) if ax.images else None for ax in figure.axes]
+    sizes = [tuple(ax.images[0].get_extent()[1::-1]) if ax.images else None for ax in panels]
     assert sizes == [(63.5, -0.5), (31.5, -0.5), (639.5, -0.5), None, None]
-    assert [ax.get_xlim()[::-1] for ax in figure.axes[:3]] == sizes[:3]
-    drawn(figure)
+    assert [ax.get_xlim()[::-1] for ax in panels[:3]] == sizes[:3]
+    drawn(panels[0])
     with refused(("plots: images", "nowhere", "SEQUENCE/FRAME.png")):
         plots.gallery(matches, images=tmp_path / "nowhere")
 
 
 def test_pictures_of_panels_are_small(tmp_path: Path) -> None:
     saved(tmp_path / "a" / "1.png", 3000, 1000)
-    [ax] = plots.gallery(points({("a", 1): 1}), images=tmp_path).axes
+    [ax] = plots.gallery(points({("a", 1): 1}), images=tmp_path)
     assert ax.images[0].get_array().shape == (427, 1280)
     assert list(ax.images[0].get_extent()) == [-0.5, 2999.5, 999.5, -0.5]
 
@@ -380,27 +380,30 @@ def test_what_is_no_axes_and_no_figure_is_refused(matches: pd.DataFrame) -> None
         for draw in (plots.recall_map, lambda table, ax: plots.frame(table, 1, 1, ax)):
             with refused(("plots: ax", "type", "Axes")):
                 draw(matches, wrong)
-    for draw_panels in (lambda figure: plots.gallery(matches, figure=figure), lambda f: plots.sequence(matches, 1, f)):
-        with refused(("plots: figure", "type", "Figure")):
-            draw_panels(4)
-    part = plt.figure().subfigures(1, 2)[0]
-    assert plots.gallery(matches, figure=part) is part
+    for draw_panels in (plots.gallery, lambda table, ax: plots.sequence(table, 1, ax)):
+        with refused(("plots: ax", "type", "Axes")):
+            draw_panels(matches, ax=4)
+        with refused(("plots: ax has", "2 Axes", "panels are drawn")):
+            draw_panels(matches, ax=several)
+    free = plt.figure().add_axes((0, 0, 1, 1))
+    with refused(("plots: ax", "plt.subplots()")):
+        plots.sequence(matches, 1, free)
 
 
 def test_a_strip_has_the_frames_around_one() -> None:
     """Those that the table has; the frame in the middle stands out."""
     matches = points({(1, 1): 0, (1, 2): 1, (1, 5): 0, (1, 9): 2, (1, 10): 0, (2, 6): 0})
-    figure = plots.strip(matches, 1, 5, around=1)
-    assert [ax.get_title() for ax in figure.axes] == [
+    panels = plots.strip(matches, 1, 5, around=1)
+    assert [ax.get_title() for ax in panels] == [
         "1, frame 2\n1 found, 1 missed, 0 false",
         "1, frame 5\n1 found, 0 missed, 0 false",
         "1, frame 9\n1 found, 2 missed, 0 false",
     ]
-    widths = [ax.spines["left"].get_linewidth() for ax in figure.axes]
+    widths = [ax.spines["left"].get_linewidth() for ax in panels]
     assert widths[1] > widths[0] == widths[2]
-    assert len({ax.get_xlim() for ax in figure.axes}) == 1, "one scale"
-    drawn(figure)
-    assert len(plots.strip(matches, 1, 1).axes) == 3, "nothing comes before the first"
+    assert len({ax.get_xlim() for ax in panels}) == 1, "one scale"
+    drawn(panels[0])
+    assert len(plots.strip(matches, 1, 1)) == 3, "nothing comes before the first"
     with refused("plots: there is no sequence 1, frame 3 in the match table"):
         plots.strip(matches, 1, 3)
 
@@ -408,5 +411,5 @@ def test_a_strip_has_the_frames_around_one() -> None:
 def test_a_strip_has_pictures_behind_it(tmp_path: Path) -> None:
     for frame in (1, 2):
         saved(tmp_path / "1" / f"{frame}.png")
-    figure = plots.strip(points({(1, 1): 0, (1, 2): 0}), 1, 2, images=tmp_path)
-    assert [len(ax.images) for ax in figure.axes] == [1, 1]
+    panels = plots.strip(points({(1, 1): 0, (1, 2): 0}), 1, 2, images=tmp_path)
+    assert [len(ax.images) for ax in panels] == [1, 1]

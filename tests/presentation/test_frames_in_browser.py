@@ -15,7 +15,7 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
-from selenium.webdriver.support.ui import Select, WebDriverWait
+from selenium.webdriver.support.ui import Select
 
 import spotgeo_frames as sf
 from helpers.browser import (
@@ -23,6 +23,7 @@ from helpers.browser import (
     NARROW,
     ON_DARK,
     WIDE,
+    Wait,
     axe_findings,
     button,
     click,
@@ -114,7 +115,7 @@ def choose(driver: webdriver.Chrome, place: int, name: str) -> None:
 
 
 # Trails on the dark field let it shine through.
-FOUND_TRAIL = (45, 155, 120)
+FOUND_TRAIL = (122, 172, 138)
 
 # Where marks of each kind have lines, relative to the place of the object.
 LINES = {
@@ -163,13 +164,13 @@ def test_playing_moves_the_picture_to_the_end_of_the_sequence(opened: Opened, dr
     assert has_colour(driver, MISSED, 200, 100, reach=8)
     button(driver, "Play").click()
     reads(driver, STATUS, "sequence 2, frame 4 (4 of 4)")
-    WebDriverWait(driver, 20).until(lambda one: button(one, "Play"))
+    Wait(driver, 20).until(lambda one: button(one, "Play"))
     assert has_colour(driver, MISSED, 260, 100, reach=8), "it moved by 20 px a frame"
     assert not has_colour(driver, MISSED, 200, 100, reach=8)
     assert named(driver)["frame"] == ["4"], "the address follows when playing ends"
     driver.find_element(By.CSS_SELECTOR, ".viewer-stages").send_keys(" ")
     reads(driver, STATUS, "frame 4 (4 of 4)")
-    WebDriverWait(driver, 20).until(lambda one: button(one, "Play"))
+    Wait(driver, 20).until(lambda one: button(one, "Play"))
     assert "sequence 2, " in text(driver, STATUS), "from the first frame again, and no further than its sequence"
 
 
@@ -179,9 +180,9 @@ def test_playing_goes_no_further_where_it_is_paused(opened: Opened, tmp_path: Pa
     driver = opened(tmp_path / "report.html", address=view(sequence=1, frame=1))
     stages = driver.find_element(By.CSS_SELECTOR, ".viewer-stages")
     stages.send_keys(" ")
-    WebDriverWait(driver, 20).until(lambda one: not re.search(r"\([1-4] of 60\)", text(one, STATUS)))
+    Wait(driver, 20).until(lambda one: not re.search(r"\([1-4] of 60\)", text(one, STATUS)))
     stages.send_keys(" ")
-    WebDriverWait(driver, 20).until(lambda one: button(one, "Play"))
+    Wait(driver, 20).until(lambda one: button(one, "Play"))
     before = text(driver, STATUS)
     time.sleep(0.5)
     assert text(driver, STATUS) == before
@@ -270,7 +271,7 @@ def test_steps_by_button_key_and_sequence(opened: Opened, drawn: Callable[[str],
 def test_zoom_by_button_and_wheel(opened: Opened, drawn: Callable[[str], Path]) -> None:
     driver = opened(drawn("points"), address=view(sequence=1, frame=1, zoom="200 120 2"))
     button(driver, "Zoom in").click()
-    WebDriverWait(driver, 20).until(lambda one: float(named(one)["zoom"][0].split()[2]) > 2)
+    Wait(driver, 20).until(lambda one: float(named(one)["zoom"][0].split()[2]) > 2)
     assert has_colour(driver, MISSED, 200, 100, reach=8), "where it now is"
     before = float(named(driver)["zoom"][0].split()[2])
     canvas = driver.find_element(By.CSS_SELECTOR, ".viewer-stage canvas")
@@ -279,9 +280,9 @@ def test_zoom_by_button_and_wheel(opened: Opened, drawn: Callable[[str], Path]) 
     x, y = driver.execute_script(middle, canvas)
     wheel = {"type": "mouseWheel", "x": x, "y": y, "deltaX": 0, "deltaY": 200}
     driver.execute_cdp_cmd("Input.dispatchMouseEvent", wheel | {"modifiers": 2})  # Ctrl
-    WebDriverWait(driver, 20).until(lambda one: float(named(one)["zoom"][0].split()[2]) < before)
+    Wait(driver, 20).until(lambda one: float(named(one)["zoom"][0].split()[2]) < before)
     button(driver, "Whole frame").click()
-    WebDriverWait(driver, 20).until(lambda one: "zoom" not in named(one))
+    Wait(driver, 20).until(lambda one: "zoom" not in named(one))
 
 
 def test_the_time_line_jumps(opened: Opened, drawn: Callable[[str], Path]) -> None:
@@ -316,7 +317,7 @@ def test_a_filter_by_its_form_is_told_and_removed(opened: Opened, page: Path, sa
     button(driver, "outcome is missed ×").send_keys(Keys.ENTER)
     reads(driver, TOLD, f"{(rows['truth_brightness'] >= 60).sum()} of {len(rows)} rows")
     button(driver, "truth_brightness is at least 60 ×").click()
-    WebDriverWait(driver, 20).until(lambda one: text(one, TOLD) == "")
+    Wait(driver, 20).until(lambda one: text(one, TOLD) == "")
     assert "filter" not in named(driver)
 
 
@@ -335,7 +336,7 @@ def test_an_empty_filter_says_so_and_can_be_removed(opened: Opened, drawn: Calla
     assert "nothing on this page passes this filter" in text(driver, TOLD)
     assert not thumbnails(driver)
     button(driver, "the whole filter ×").click()
-    WebDriverWait(driver, 20).until(lambda one: thumbnails(one))
+    Wait(driver, 20).until(lambda one: thumbnails(one))
     assert text(driver, TOLD) == ""
 
 
@@ -453,14 +454,14 @@ def test_the_gallery_opens_frames_by_mouse_and_keyboard(opened: Opened, page: Pa
     sequence, _, frame = place.partition(", frame ")
     assert f"sequence {sequence}, frame {frame} (" in reads(driver, STATUS, tally)
     button(driver, "12 more frames").click()
-    WebDriverWait(driver, 20).until(lambda one: len(thumbnails(one)) == 24)
+    Wait(driver, 20).until(lambda one: len(thumbnails(one)) == 24)
     errors = [
         sum(map(int, (part.split()[0] for part in one.text.split("\n")[1].split(", ")[1:])))
         for one in thumbnails(driver)
     ]
     assert errors == sorted(errors, reverse=True)
     painted = "return [...document.querySelectorAll('.gallery canvas')].every((one) => one.toDataURL().length > 1500)"
-    WebDriverWait(driver, 20).until(lambda one: one.execute_script(painted))
+    Wait(driver, 20).until(lambda one: one.execute_script(painted))
 
 
 def test_a_random_sample_is_new_each_time_and_kept_by_the_link(opened: Opened, page: Path) -> None:
@@ -484,7 +485,7 @@ def test_a_link_reopens_the_view(opened: Opened, page: Path) -> None:
     button(driver, "Zoom in").click()
     Select(driver.find_element(By.XPATH, "//label[starts-with(., 'Submissions')]/select")).select_by_index(1)
     driver.find_element(By.CSS_SELECTOR, ".viewer tbody button").click()
-    WebDriverWait(driver, 20).until(lambda one: "selected" in named(one))
+    Wait(driver, 20).until(lambda one: "selected" in named(one))
     address = address_of(driver)
     told = [text(driver, STATUS), text(driver, TOLD), text(driver, GALLERY), chips(driver)]
     again = opened(page, address=address)

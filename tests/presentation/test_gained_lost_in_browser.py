@@ -11,10 +11,10 @@ import pytest
 from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
-from selenium.webdriver.support.ui import Select, WebDriverWait
+from selenium.webdriver.support.ui import Select
 
 import spotgeo_frames as sf
-from helpers.browser import NARROW, WIDE, axe_findings, button, has_colour, page_width, reads, text
+from helpers.browser import NARROW, WIDE, Wait, axe_findings, button, has_colour, page_width, reads, text
 from helpers.scenes import shaped
 
 Opened = Callable[..., webdriver.Chrome]
@@ -91,7 +91,7 @@ def labels_after(driver: webdriver.Chrome, act: Callable[[], None]) -> set[tuple
     """The labels that tell of changes and are drawn after an act of the reader, with their panel."""
     driver.execute_script(LISTEN)
     act()
-    WebDriverWait(driver, 20).until(lambda one: one.execute_script("return window.labels.length"))
+    Wait(driver, 20).until(lambda one: one.execute_script("return window.labels.length"))
     told = driver.execute_script("return window.labels")
     return {(panel, label) for panel, label in told if label.startswith(("gained", "lost"))}
 

@@ -9,10 +9,9 @@ import pytest
 from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
-from selenium.webdriver.support.ui import WebDriverWait
 
 import spotgeo_frames as sf
-from helpers.browser import FALSE, FOUND, MISSED, PIXELS, RIGHT, WIDE, has_colour, reads, text
+from helpers.browser import FALSE, FOUND, MISSED, PIXELS, RIGHT, WIDE, Wait, has_colour, reads, text
 from helpers.masks import corners
 from spotgeo_frames.presentation.viewer import masks as viewer_masks
 
@@ -77,12 +76,12 @@ def test_a_mask_is_filled_within_its_lines_and_not_in_the_notch_of_its_box(opene
 def test_a_click_means_a_mask_within_it_and_nothing_in_the_notch(opened: Opened, masks_page: Path) -> None:
     driver = opened(masks_page, address=VIEW)
     pointed(driver, 130, 40).click().perform()
-    WebDriverWait(driver, 20).until(pressed)
+    Wait(driver, 20).until(pressed)
     assert [one.split()[0] for one in pressed(driver)] == ["missed"]
     pointed(driver, 168, 32).click().perform()
-    WebDriverWait(driver, 20).until(lambda one: not pressed(one))
+    Wait(driver, 20).until(lambda one: not pressed(one))
     pointed(driver, 265, 170).click().perform()
-    WebDriverWait(driver, 20).until(pressed)
+    Wait(driver, 20).until(pressed)
     assert [one.split()[0] for one in pressed(driver)] == ["false"]
 
 
@@ -90,7 +89,7 @@ def test_run_lengths_are_nowhere_to_be_read(opened: Opened, masks_page: Path) ->
     driver = opened(masks_page, address=VIEW)
     texts = {*corners()[0]["mask"], *corners()[1]["mask"]}
     pointed(driver, 130, 40).perform()
-    tip = WebDriverWait(driver, 20).until(lambda one: text(one, ".viewer-tip"))
+    tip = Wait(driver, 20).until(lambda one: text(one, ".viewer-tip"))
     assert "missed truth" in tip
     assert "mask_h" in tip
     names = [one.text for one in driver.find_elements(By.CSS_SELECTOR, ".frames-filter select option")]
@@ -105,7 +104,7 @@ def test_run_lengths_are_nowhere_to_be_read(opened: Opened, masks_page: Path) ->
 def test_small_pictures_are_filled(opened: Opened, masks_page: Path) -> None:
     driver = opened(masks_page)
     for selector in (".gallery canvas", "canvas[data-look]"):
-        WebDriverWait(driver, 20).until(lambda one, place=selector: min(one.execute_script(FILLED, place), default=0))
+        Wait(driver, 20).until(lambda one, place=selector: min(one.execute_script(FILLED, place), default=0))
         assert min(driver.execute_script(FILLED, selector)) > 0.05
 
 
@@ -121,7 +120,7 @@ def test_beyond_the_cap_boxes_are_drawn_and_a_note_says_so(
     assert alpha(driver, 130, 40) == 0
     assert has_colour(driver, MISSED, 180, 40, reach=4), "the right side of the box"
     pointed(driver, 168, 32).click().perform()
-    WebDriverWait(driver, 20).until(pressed)
+    Wait(driver, 20).until(pressed)
     assert driver.execute_script(FILLED, ".gallery canvas")[0] < 0.02
 
 

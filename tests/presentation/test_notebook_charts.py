@@ -2,6 +2,7 @@
 
 import json
 import re
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import vl_convert
 
 import spotgeo_frames as sf
 from helpers.kinds import of_kind
+from helpers.plotted import every_plot
 from helpers.problems import refused
 from helpers.reference import PROJECT
 from helpers.scenes import squares
@@ -71,6 +73,7 @@ EVERY = [
     "precision_recall",
     "forest",
 ]
+OF_RESULTS = ["calibration", "detection_limit", "gospa", "protocols"]  # not all of them draw a table
 OF_SUBMISSIONS = EVERY[:-1]
 OF_MATCHES = EVERY[:3]
 PICKED = EVERY[:4]  # one submission at a time
@@ -117,8 +120,10 @@ def evaluated_in_data(data: Any) -> Iterator[str]:
 
 
 def test_charts_have_the_names_of_plots() -> None:
+    """The plots of frames have none: the viewer of the page and of notebooks shows frames."""
+    assert {*plots.__all__} - {*charts.__all__} == {"frame", "gallery", "patches", "sequence", "strip"}
     assert {*charts.__all__} <= {*plots.__all__}
-    assert sorted(charts.__all__) == sorted(EVERY)
+    assert sorted(charts.__all__) == sorted([*EVERY, *OF_RESULTS])
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
@@ -297,8 +302,8 @@ def test_lines_of_categories_begin_with_the_worst(tables: dict[str, dict[str, An
 def test_the_first_metric_is_drawn_without_a_word(tables: dict[str, dict[str, Any]]) -> None:
     pairs = tables["forest"]["pairs"]
     of_mse = pairs[pairs["metric"] == "mse"]
-    assert charts.forest(of_mse).title == "Differences of mse, px² between submissions"
-    assert plots.forest(of_mse).get_title() == "Difference of mse, px²"
+    assert charts.forest(of_mse).title == "Differences of mse between submissions"
+    assert plots.forest(of_mse).get_title() == "Differences of mse between submissions"
     assert charts.forest(pairs).title == "Differences of F1 between submissions"
 
 
@@ -414,7 +419,7 @@ def test_notebooks_get_a_specification_and_a_picture(tables: dict[str, dict[str,
     for chart in (recall, joined):
         shown = chart._repr_mimebundle_()
         assert list(shown) == ["application/vnd.vegalite.v5+json", "text/plain", "image/svg+xml"]
-        assert ">Recall over the image plane</text>" in shown["image/svg+xml"]
+        assert ">Recall over the image</text>" in shown["image/svg+xml"]
         assert shown["application/vnd.vegalite.v5+json"]["$schema"].endswith("/v5.json")
         json.dumps(shown, allow_nan=False)
     with alt.renderers.enable("json"):
@@ -427,3 +432,40 @@ def test_a_choice_stands_in_one_view_of_each_chart_that_is_joined(tables: dict[s
     assert "params" not in specification
     choices = [re.findall(r'"name": "highlighted"', json.dumps(chart)) for chart in specification["hconcat"]]
     assert [len(found) for found in choices] == [1, 1]
+
+
+@pytest.mark.parametrize("name", OF_RESULTS)
+def test_charts_of_results_are_drawn(name: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        first, second = every_plot()[name].given
+    chart = getattr(charts, name)
+    of_one, of_two = chart(first), chart({NAMES[0]: first, HOSTILE[0]: second})
+    assert drawn(of_one).count("<path") > 10
+    assert getattr(plots, name)(first).get_title().replace("\n", ": ") in " ".join(texts(of_one))
+    assert NAMES[0] in texts(of_two)
+    assert not any("alert" in code for code in evaluated(of_two.to_dict()))
+    assert 0 < len(rows_in(of_two)) <= MOST_ROWS
+    with refused(
+        (f"charts: {'found' if name in ('calibration', 'detection_limit') else WHAT[name]}", "no submissions")
+    ):
+        chart({})
+
+
+WHAT = {"gospa": "matches", "protocols": "table"}
+
+
+def test_charts_of_results_tell_the_numbers_of_their_tables() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        given = {name: every_plot()[name].given[0] for name in OF_RESULTS}
+    found = given["calibration"]
+    rows = [row for row in rows_in(charts.calibration(found)) if "detections" in row]
+    assert [row["precision"] for row in rows] == found.bins["precision"].tolist()
+    limits = [row for row in rows_in(charts.detection_limit(given["detection_limit"])) if "start" in row]
+    assert [row["value"] for row in limits] == given["detection_limit"].limits["estimate"].tolist()
+    layers = pd.DataFrame([row for row in rows_in(charts.gospa(given["gospa"])) if "layer" in row])
+    expected = sf.summarize(given["gospa"], by="frame")["gospa"].tolist()
+    assert layers.groupby("frame")["value"].sum().tolist() == pytest.approx(expected)
+    bars = [row for row in rows_in(charts.protocols(given["protocols"])) if "place" in row]
+    assert [row["AP"] for row in bars] == given["protocols"]["AP"].tolist()

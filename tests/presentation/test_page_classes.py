@@ -11,8 +11,9 @@ import pytest
 
 import spotgeo_frames as sf
 from helpers.report_inputs import HOSTILE, PETS, Page, many, many_poses, pets
-from spotgeo_frames.presentation.drawing.display import number_text, texts
+from spotgeo_frames.presentation.drawing.display import texts
 from spotgeo_frames.presentation.page.sections import class_matrices, class_numbers
+from spotgeo_frames.support import number_text
 
 
 def cells_of(page: Page) -> list[dict[str, str]]:

@@ -11,10 +11,9 @@ import pytest
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.ui import WebDriverWait
 
 import spotgeo_frames as sf
-from helpers.browser import NARROW, WIDE, axe_findings, click, page_width, text
+from helpers.browser import NARROW, WIDE, Wait, axe_findings, click, page_width, text
 from helpers.report_inputs import many
 
 Opened = Callable[..., webdriver.Chrome]
@@ -40,7 +39,7 @@ def current(driver: webdriver.Chrome) -> str:
 
 def scrolled_to(driver: webdriver.Chrome, name: str, title: str) -> None:
     driver.execute_script("document.getElementById(arguments[0]).scrollIntoView()", name)
-    WebDriverWait(driver, 20).until(lambda one: current(one) == title)
+    Wait(driver, 20).until(lambda one: current(one) == title)
 
 
 def test_contents_stay_beside_the_sections_and_mark_the_one_in_view(opened: Opened, noted: Path) -> None:
@@ -55,9 +54,9 @@ def test_contents_stay_beside_the_sections_and_mark_the_one_in_view(opened: Open
         assert box["bottom"] <= 800
         assert box["right"] <= heading["x"], "it covers nothing"
     driver.execute_script("scrollTo(0, document.body.scrollHeight)")
-    WebDriverWait(driver, 20).until(lambda one: current(one) == "Made with")
+    Wait(driver, 20).until(lambda one: current(one) == "Made with")
     click(driver, "nav a[href='#places']")
-    WebDriverWait(driver, 20).until(lambda one: current(one) == "Places")
+    Wait(driver, 20).until(lambda one: current(one) == "Places")
     summary = driver.find_element(By.CSS_SELECTOR, "nav summary")
     assert summary.get_attribute("tabindex") == "-1", "it stays open where there is room"
     assert driver.execute_script("return getComputedStyle(arguments[0]).pointerEvents", summary) == "none"
@@ -70,11 +69,11 @@ def test_contents_of_a_phone_are_a_bar_that_opens(opened: Opened, noted: Path) -
     scrolled_to(driver, "places", "Places")
     assert text(driver, "nav summary") == "Contents: Places"
     driver.find_element(By.CSS_SELECTOR, "nav summary").send_keys(Keys.ENTER)
-    WebDriverWait(driver, 20).until(lambda _: link.is_displayed())
+    Wait(driver, 20).until(lambda _: link.is_displayed())
     assert page_width(driver) <= NARROW
     link.send_keys(Keys.ENTER)
-    WebDriverWait(driver, 20).until(lambda one: current(one) == "Errors")
-    WebDriverWait(driver, 20).until(lambda _: not link.is_displayed())
+    Wait(driver, 20).until(lambda one: current(one) == "Errors")
+    Wait(driver, 20).until(lambda _: not link.is_displayed())
     top = driver.execute_script("return document.getElementById('errors-heading').getBoundingClientRect().top")
     bar = driver.execute_script("return document.querySelector('nav').getBoundingClientRect().bottom")
     assert top >= bar, "the bar does not cover the heading"
@@ -87,7 +86,7 @@ def test_the_first_key_skips_to_the_sections(opened: Opened, noted: Path) -> Non
     assert skip.text == "Skip to the sections"
     assert skip.rect["x"] >= 0, "it is seen while it has the focus"
     skip.send_keys(Keys.ENTER)
-    WebDriverWait(driver, 20).until(lambda one: one.switch_to.active_element.get_attribute("id") == "sections")
+    Wait(driver, 20).until(lambda one: one.switch_to.active_element.get_attribute("id") == "sections")
     driver.switch_to.active_element.send_keys(Keys.TAB)
     assert driver.switch_to.active_element.get_attribute("href").endswith("#errors"), "the first link of the note"
 

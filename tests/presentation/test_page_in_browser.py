@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from selenium import webdriver
 from selenium.webdriver.common.by import By
-from selenium.webdriver.support.ui import Select, WebDriverWait
+from selenium.webdriver.support.ui import Select
 
 import spotgeo_frames as sf
-from helpers.browser import NARROW, WIDE, axe_findings, button, click, column, marks, page_width, text
+from helpers.browser import NARROW, WIDE, Wait, axe_findings, button, click, column, marks, page_width, text
 from helpers.problems import warned
 from helpers.report_inputs import Page, many
 from helpers.scenes import objects
@@ -50,11 +50,11 @@ def test_the_first_screen_needs_no_scrolling(opened: Opened, page: Path) -> None
     looks = driver.find_elements(By.CSS_SELECTOR, ".looks canvas")
     assert len(looks) == 3
     for canvas in looks:
-        WebDriverWait(driver, 60).until(lambda one, canvas=canvas: one.execute_script(inked, canvas))
+        Wait(driver, 60).until(lambda one, canvas=canvas: one.execute_script(inked, canvas))
     click(driver, ".looks a")
     named = text(driver, ".looks a strong")
     place = named.removeprefix("sequence ")
-    WebDriverWait(driver, 60).until(lambda one: place in text(one, ".viewer-status"))
+    Wait(driver, 60).until(lambda one: place in text(one, ".viewer-status"))
 
 
 def test_axes_of_pixels_keep_their_ratio_when_the_window_changes(opened: Opened, page: Path) -> None:
@@ -69,7 +69,7 @@ def test_axes_of_pixels_keep_their_ratio_when_the_window_changes(opened: Opened,
             across, down = one.execute_script(shape)
             return across > 100 and abs(across - down) < 3
 
-        WebDriverWait(driver, 60).until(square)
+        Wait(driver, 60).until(square)
 
 
 def test_a_table_sorts_by_a_click_and_a_dash_stays_last(opened: Opened, page: Path) -> None:
@@ -119,7 +119,7 @@ def test_charts_show_the_submission_that_is_picked(opened: Opened, page: Path) -
     place = driver.find_element(By.CSS_SELECTOR, "[data-chart='residuals']")
     before = [mark.get_attribute("d") for mark in marks(place)]
     Select(driver.find_element(By.ID, "picked")).select_by_visible_text("cautious")
-    WebDriverWait(driver, 60).until(lambda _: [mark.get_attribute("d") for mark in marks(place)] != before)
+    Wait(driver, 60).until(lambda _: [mark.get_attribute("d") for mark in marks(place)] != before)
 
 
 @pytest.mark.parametrize("kind", ["tracks", "poses"])

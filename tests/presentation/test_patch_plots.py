@@ -36,19 +36,19 @@ def boxes() -> pd.DataFrame:
 
 def test_rows_are_drawn_in_their_order_with_what_they_are() -> None:
     matches = boxes().sort_values("outcome", ascending=False, key=lambda column: column.astype(str))
-    figure = sf.plots.patches(matches)
-    assert [ax.get_title() for ax in figure.axes] == [
+    panels = sf.plots.patches(matches)
+    assert [ax.get_title() for ax in panels] == [
         "found, score 0.75, IoU\n0.818, car\nstreet, frame 1",
         "false, score 0.988, van\nstreet, frame 1",
         "missed, a \\$100 car\nstreet, frame 2",
     ]
-    figure.canvas.draw()
+    panels[0].figure.canvas.draw()
 
 
 def test_a_patch_is_twice_as_wide_as_its_object() -> None:
     found, _, missed = sf.plots.patches(
         boxes().sort_values("outcome", key=lambda of: of.map({"TP": 0, "FP": 1, "FN": 2}))
-    ).axes
+    )
     assert found.get_xlim() == (111 - 22, 111 + 22)  # both boxes together reach from 100 to 122
     assert found.get_ylim() == (55 + 22, 55 - 22)
     assert missed.get_xlim() == (44 - 8, 44 + 8)
@@ -58,7 +58,7 @@ def test_a_patch_is_twice_as_wide_as_its_object() -> None:
 def test_patches_of_points_reach_beyond_tau() -> None:
     truth = pd.DataFrame({"sequence": 1, "frame": 1, "object": [1, 2], "x": [10.0, 90.0], "y": [10.0, 90.0]})
     matches = sf.match(truth, truth.iloc[[0]].assign(x=12.0), tau=5)
-    found, missed = sf.plots.patches(matches).axes
+    found, missed = sf.plots.patches(matches)
     assert found.get_xlim() == (11 - 10, 11 + 10)
     assert missed.get_xlim() == (90 - 10, 90 + 10)
 
@@ -71,7 +71,7 @@ def test_pictures_are_cut_with_all_of_their_pixels(tmp_path: Path) -> None:
     Image.fromarray(pixels).save(tmp_path / "street" / "1.png")
     matches = boxes()
     found = matches[matches["outcome"] == "TP"]
-    [ax] = sf.plots.patches(found, images=tmp_path).axes
+    [ax] = sf.plots.patches(found, images=tmp_path)
     [image] = ax.images
     cut = np.asarray(image.get_array())
     [[row, column]] = np.argwhere(cut == 255).tolist()
@@ -83,13 +83,13 @@ def test_pictures_are_cut_with_all_of_their_pixels(tmp_path: Path) -> None:
 
 
 def test_only_so_many_rows_are_drawn() -> None:
-    figure = sf.plots.patches(boxes(), most=2)
-    assert len(figure.axes) == 2
-    assert figure.get_suptitle() == "2 of 3 rows"
+    panels = sf.plots.patches(boxes(), most=2)
+    assert len(panels) == 2
+    assert panels[0].figure.get_suptitle() == "2 of 3 rows"
 
 
 def test_nothing_to_draw() -> None:
-    [ax] = sf.plots.patches(boxes().iloc[:0]).axes
+    [ax] = sf.plots.patches(boxes().iloc[:0])
     assert [text.get_text() for text in ax.texts] == ["no rows"]
 
 
@@ -116,10 +116,10 @@ def test_every_geometry(geometry: str) -> None:
             truth = truth.assign(mask_h=1.0, mask_w=50.0)
             matches = sf.match(truth, truth)
     rows = matches[matches["outcome"] != "empty"].head(6)
-    figure = sf.plots.patches(rows)
-    assert len(figure.axes) == len(rows)
-    figure.canvas.draw()
-    for ax in figure.axes:
+    panels = sf.plots.patches(rows)
+    assert len(panels) == len(rows)
+    panels[0].figure.canvas.draw()
+    for ax in panels:
         left, right = ax.get_xlim()
         assert np.isfinite([left, right]).all()
         assert left < right

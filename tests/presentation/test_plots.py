@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 import spotgeo_frames as sf
 from helpers.kinds import of_kind
@@ -38,10 +37,9 @@ def texts(ax: Axes) -> str:
     return " | ".join([*parts, *([text.get_text() for text in legend.get_texts()] if legend else [])])
 
 
-def names_below(figure: Figure) -> list[str]:
-    """The names in the legend of a figure."""
-    [legend] = figure.legends
-    return [text.get_text() for text in legend.get_texts()]
+def names_beside(panels: np.ndarray) -> list[str]:
+    """The names in the legend beside the last of several panels."""
+    return [text.get_text() for text in panels[-1].get_legend().get_texts()]
 
 
 def test_recall_map(matches: pd.DataFrame) -> None:
@@ -86,7 +84,7 @@ def test_residuals(matches: pd.DataFrame) -> None:
     ax = plots.residuals(matches)
     assert len(ax.collections[0].get_offsets()) == (matches["outcome"] == "TP").sum()
     assert ax.patches[0].get_radius() == 10
-    assert "predicted - true x, px" in texts(ax)
+    assert "predicted − true x, px" in texts(ax)
 
 
 def test_detection_limit(matches: pd.DataFrame) -> None:
@@ -135,7 +133,7 @@ def test_slices_are_named_by_all_their_digits() -> None:
     labels = [text.get_text() for text in plots.metric_by_slice(found).get_yticklabels()]
     assert labels == ["0.333333333333333, 1", "0.333333334333333, 2", "–, 3"]
     curve = pd.DataFrame({"tau": [5.0, 5.0000001], "score_threshold": 0.5, "precision": 0.5, "recall": 0.5, "f1": 0.5})
-    assert [name.partition(",")[0] for name in names_below(plots.sweep_curves(curve))] == [
+    assert [name.partition(",")[0] for name in names_beside(plots.sweep_curves(curve))] == [
         "tau 5 px",
         "tau 5.0000001 px",
     ]
@@ -149,14 +147,14 @@ def test_error_costs(matches: pd.DataFrame) -> None:
 
 
 def test_sweep_curves(sides: tuple[sf.Annotations, dict[str, sf.Annotations]]) -> None:
-    figure = plots.sweep_curves(sf.sweep(sides[0], sides[1]["eager"], tau=[5, 10]).curve)
-    left, right = figure.axes
+    panels = plots.sweep_curves(sf.sweep(sides[0], sides[1]["eager"], tau=[5, 10]).curve)
+    left, right = panels
     assert "score threshold | F1" in texts(left)
-    assert texts(right) == "Precision and recall | recall | precision"
-    assert [name[:20] for name in names_below(figure)] == ["tau 5 px, best F1 0.", "tau 10 px, best F1 0"]
+    assert texts(right).startswith("Precision over recall | recall | precision")
+    assert [name[:20] for name in names_beside(panels)] == ["tau 5 px, best F1 0.", "tau 10 px, best F1 0"]
     boxes = pd.DataFrame({"sequence": [1, 2], "frame": 1, "object": 1, "x": 0.0, "y": 0.0, "w": 5.0, "h": 5.0})
     curve = sf.sweep(boxes, boxes.assign(score=[0.5, 0.6]), threshold=[0.5, 0.7]).curve
-    assert names_below(plots.sweep_curves(curve)) == ["threshold 0.5, best F1 1.000", "threshold 0.7, best F1 1.000"]
+    assert names_beside(plots.sweep_curves(curve)) == ["threshold 0.5, best F1 1.000", "threshold 0.7, best F1 1.000"]
 
 
 def test_recall_of_boxes_is_mapped_at_their_centres() -> None:
@@ -182,7 +180,7 @@ def test_forest(sides: tuple[sf.Annotations, dict[str, sf.Annotations]]) -> None
     [label] = [label.get_text() for label in ax.get_yticklabels()]
     assert pairs["a"].iloc[0] in label
     assert "p " in label
-    assert ax.get_xlabel() == "difference of F1"
+    assert ax.get_xlabel() == "difference of F1, points"
 
 
 @pytest.fixture(scope="module")
@@ -232,9 +230,9 @@ def test_protocols(precision: sf.AveragePrecision) -> None:
         }
     )
     ax = plots.protocols(table)
-    assert [patch.get_width() for patch in ax.patches] == [0.4, 0.6, 0.0]
+    np.testing.assert_array_equal([patch.get_width() for patch in ax.patches], [0.4, 0.6, np.nan])
     assert [label.get_text() for label in ax.get_yticklabels()] == ["coco", "voc2007", "lvis"]
-    for text in ("0.400", "0.600", "does not apply", "AP50", "average precision"):
+    for text in ("40.00%", "60.00%", "does not apply", "AP50", "average precision"):
         assert text in texts(ax)
     assert "AP75" not in texts(ax)
     assert "no protocols" in texts(plots.protocols(table.head(0)))
@@ -320,7 +318,7 @@ def test_confusion(precision: sf.AveragePrecision) -> None:
         plots.confusion(counts.drop(columns="count"))
     with refused(("plots: counts are of 2 submissions", "charts.confusion")):
         plots.confusion({"a": counts, "b": counts})
-    assert texts(plots.confusion({"a": counts})) == texts(ax)
+    assert texts(plots.confusion({"a": counts})) == f"a: {texts(ax)}"
     named = squares((0, "submission"), (50, "cat"))
     drawn = plots.confusion(sf.confusion(sf.match(named, named.assign(score=0.5))))
     assert [label.get_text() for label in drawn.get_yticklabels()] == ["submission", "cat", "background"]
@@ -413,8 +411,8 @@ def test_several_submissions_are_told_apart(precision: sf.AveragePrecision) -> N
         assert plot({"a": of_each["a"]}).get_legend().get_texts()[0].get_text().startswith("a")
         with pytest.raises(sf.InputError, match="there are no submissions; give"):
             plot({})
-    figure = plots.sweep_curves(swept)
-    lines = [line.get_label() for line in figure.axes[1].lines if not line.get_label().startswith("_")]
+    _, right = plots.sweep_curves(swept)
+    lines = [line.get_label() for line in right.lines if not line.get_label().startswith("_")]
     assert lines == ["a, threshold 0.5", "b, threshold 0.5"]
 
 
@@ -433,9 +431,8 @@ def test_what_draws_one_submission_refuses_several() -> None:
     truth = squares((0, "cat"), (50, "cat")).drop(columns=["w", "h"])
     matches = {name: sf.match(truth, truth.assign(score=0.5), assignment="least", tau=5) for name in "ab"}
     several = pd.concat(matches, names=["submission"])
-    for plot in (plots.recall_map, plots.residuals, plots.gospa):
-        with refused(f"plots: {plot.__name__} draws one"):
-            plot(several)
+    with refused("plots: recall_map draws one"):
+        plots.recall_map(several)
     for plot in (plots.gallery, plots.patches):
         with refused("plots: a picture of frames draws one"):
             plot(several)

@@ -16,13 +16,14 @@ from helpers.videos import frames_of, walkers
 mpl.use("Agg")
 
 from spotgeo_frames.presentation.drawing import videos
+from spotgeo_frames.presentation.theme import LIGHT
 
 pytest.importorskip("av")
 
-RED = (213, 94, 0)
+RED = tuple(int(LIGHT.outcomes["missed"][place : place + 2], 16) for place in (1, 3, 5))
 
 
-def where(picture: np.ndarray, color: tuple[int, int, int]) -> np.ndarray:
+def where(picture: np.ndarray, color: tuple[int, ...]) -> np.ndarray:
     """The rows and columns of the pixels of the plane that nearly have a colour; the legend has all colours."""
     plane = picture[: -videos.LEGEND].astype(int)
     return np.argwhere(np.abs(plane - color).max(axis=2) < 60)

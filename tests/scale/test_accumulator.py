@@ -18,8 +18,6 @@ from helpers.kinds import CLASSES, of_kind
 from helpers.problems import refused, warned
 from spotgeo_frames.scale import accumulator
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*boxes of zero")
-
 SIZE = Detector(sequences=6, frames=4)
 
 

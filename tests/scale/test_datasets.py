@@ -219,7 +219,6 @@ def test_frames_count_and_carry_attributes(tmp_path: Path, small: None) -> None:
         sf.score_dataset(paths[0], elsewhere, frames=paths[2])
 
 
-@pytest.mark.filterwarnings("default")
 def test_sequences_of_one_side_are_counted_and_listed(tmp_path: Path, small: None) -> None:
     truth, predictions = grid(np.random.default_rng(0), 200, 3, 20)
     truth, predictions = truth[truth["sequence"] != 7], predictions[~predictions["sequence"].isin([3, 4])]

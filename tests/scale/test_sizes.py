@@ -11,7 +11,7 @@ import pytest
 import spotgeo_frames as sf
 from helpers.datasets import assert_same, in_files, points
 from helpers.problems import warned
-from spotgeo_frames.scale import files, parts
+from spotgeo_frames.scale import contents, files, parts
 
 # What tells the user that a sequence is on one side only is no matter here.
 pytestmark = pytest.mark.filterwarnings("ignore:.* in the (truth|predictions) only:UserWarning")
@@ -69,10 +69,13 @@ def test_footers_of_files_that_take_turns_are_kept(
     monkeypatch.setattr(parts, "MOST_READ", 100.0)
     expected = sf.summarize(sf.match(truth, predictions))
     assert_same(sf.score_dataset(both, path, workers=1), expected)
-    assert counting.parsed == 6
+    assert counting.parsed == 3  # of three files when they are listed
+    monkeypatch.setattr(contents, "KEPT_OF_DATASET", 0)
+    assert_same(sf.score_dataset(both, path, workers=1), expected)
+    assert counting.parsed == 3 + 6  # and when they are read
     monkeypatch.setattr(files, "KEPT_FOOTERS", 0)
     assert_same(sf.score_dataset(both, path, workers=1), expected)
-    assert counting.parsed > 6 + 6
+    assert counting.parsed > 9 + 6
 
 
 def test_columns_are_listed_once_a_row_group(counting: type[Counting], tmp_path: Path) -> None:

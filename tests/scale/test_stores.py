@@ -299,7 +299,7 @@ def test_footers_are_kept_within_bounds(
     local = in_files(truth, tmp_path / "truth", 20, 1000), in_files(predictions, tmp_path / "predictions", 20, 1000)
     there = [s3.upload(path, f"kept/{path.name}") for path in local]
     size = pq.read_metadata(tmp_path / "truth" / "part-000.parquet").serialized_size
-    monkeypatch.setattr(contents, "KEPT_OF_STORE", n_kept * size + size // 2)
+    monkeypatch.setattr(contents, "KEPT_OF_DATASET", n_kept * size + size // 2)
     files = contents.contents_of(there[0], []).files
     assert [file.kept is not None for file in files] == [True] * n_kept + [False] * (20 - n_kept)
     assert {file.kept for file in pickle.loads(pickle.dumps(files))} == {None}

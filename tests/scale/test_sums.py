@@ -21,10 +21,8 @@ from helpers.problems import refused, warned
 from helpers.reference import PROJECT
 from helpers.scenes import objects
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:boxes of zero"),
-    pytest.mark.filterwarnings("error::pandas.errors.PerformanceWarning"),  # tracks and poses have hundreds of sums
-]
+# Tracks and poses have hundreds of sums.
+pytestmark = pytest.mark.filterwarnings("error::pandas.errors.PerformanceWarning")
 
 SIZE = Detector(sequences=12, frames=3)
 Evaluate = Callable[..., Any]

@@ -63,6 +63,33 @@ def test_frames_and_sequences_are_as_if_alone() -> None:
             assert row[[*NUMBERS, "n_frames", "n_truth", "n_predicted"]].to_dict() == pytest.approx(alone, nan_ok=True)
 
 
+def test_counts_of_a_frame_are_those_of_match_tables() -> None:
+    matches = sf.match(TRUTH, CLAIMS, assignment="score")
+    for column in ("frame_n_truth", "frame_n_predicted"):
+        counts = matches.drop_duplicates(["sequence", "frame"])
+        found = sf.summarize(RESULT, by=column)
+        assert found["n_frames"].tolist() == counts.groupby(column).size().tolist()
+        for _, row in found.iterrows():
+            [alone] = in_frames(counts[counts[column] == row[column]]).to_dict("records")
+            assert row[NUMBERS].to_dict() == pytest.approx({name: alone[name] for name in NUMBERS}, nan_ok=True)
+    binned = sf.average_precision(TRUTH, CLAIMS, by={"frame_n_truth": [0, 2, np.inf]}).summary
+    assert binned["n_frames"].sum() == len(TRUTH.frames)
+    assert len(sf.intervals(RESULT, by="frame_n_truth", metrics=["AP"])) == matches["frame_n_truth"].nunique()
+
+
+def test_counts_of_a_frame_leave_out_crowds_and_what_is_ignored() -> None:
+    """A crowd and what it explains count in no frame, as in `match`; so do detections that come after the most."""
+    truth = pd.concat([FRAME, FRAME[:1].assign(object=2, x=200.0, w=400.0)]).assign(crowd=[0, 0, 1])
+    claims = pd.concat([FRAME, FRAME[:1].assign(object=2, x=300.0)]).assign(score=[0.9, 0.8, 0.7])
+    result = sf.average_precision(truth, claims)
+    matches = sf.match(truth, claims)
+    for column in ("frame_n_truth", "frame_n_predicted"):
+        assert sf.summarize(result, by=column)[column].tolist() == matches[column].unique().tolist() == [1]
+    wrong = pd.concat([claims, claims.assign(x=900.0, object=9, score=0.1)[:1]])
+    beyond = sf.average_precision(truth, wrong, by="frame_n_predicted", max_detections=2).summary
+    assert beyond["frame_n_predicted"].tolist() == [1]
+
+
 def test_by_category_has_the_numbers_of_each_class() -> None:
     found = sf.summarize(RESULT, by="category")
     wanted = RESULT.categories.sort_values("category", ignore_index=True)

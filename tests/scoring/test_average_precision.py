@@ -11,6 +11,7 @@ import pytest
 import spotgeo_frames as sf
 from helpers import coco_scenes
 from helpers.coco_scenes import Document, official
+from helpers.commands import answer_here
 from helpers.problems import refused, warned
 from spotgeo_frames.scoring.ap.evaluate import curves_by_area
 from spotgeo_frames.scoring.ap.numbers import BOX_NUMBERS, POSE_NUMBERS
@@ -45,6 +46,34 @@ def test_every_array_is_pycocotools(kind: str, seed: int, n_classes: int, tmp_pa
     numbers = BOX_NUMBERS if kind == "bbox" else POSE_NUMBERS
     assert np.array_equal(result.summary[[*numbers]].iloc[0].to_numpy(), wanted.stats)
     assert result.provenance == f"COCO {kind} AP as pycocotools 2.0.11 computes it, bit for bit"
+
+
+@pytest.mark.filterwarnings("ignore:average_precision")
+@pytest.mark.parametrize("seed", range(12))
+def test_plain_tables_with_numbers_of_classes_in_any_order_are_pycocotools(seed: int) -> None:
+    """Means over classes add up in the order of their numbers, whatever order the tables have."""
+    truth, results = coco_scenes.boxes(seed, 8)
+    ids = [
+        one["id"] for one in truth["categories"] if any(of["category_id"] == one["id"] for of in truth["annotations"])
+    ]
+    truth["categories"] = [one for one in truth["categories"] if one["id"] in ids]
+    results = [one for one in results if one["category_id"] in ids]
+    known, found = (pd.DataFrame(rows).assign(frame=1) for rows in (truth["annotations"], results))
+    known = known.assign(crowd=known["iscrowd"], object=known["id"])
+    found = found.assign(object=range(len(found)))
+    known, found = (
+        side.join(pd.DataFrame(side["bbox"].tolist(), side.index, columns=["x", "y", "w", "h"], dtype=float))
+        .drop(columns=["bbox", "iscrowd", "id"], errors="ignore")
+        .rename(columns={"image_id": "sequence", "category_id": "category"})
+        for side in (known, found)
+    )
+    frames = pd.DataFrame({"sequence": [image["id"] for image in truth["images"]], "frame": 1})
+    # Of equally similar truths pycocotools takes the last in the file.
+    for objects in (known, known.sort_values("category", ascending=False, kind="stable")):
+        result = sf.average_precision(sf.Annotations(objects, frames), found)
+        assert result.categories["category"].tolist() == sorted(ids)
+        own = result.summary[[*BOX_NUMBERS]].iloc[0].to_numpy(float)
+        assert np.array_equal(np.nan_to_num(own, nan=-1), official(truth, results, "bbox").stats)
 
 
 # Tiny scenes. Boxes are squares of ten pixels, named by their left edge; one at 10 + d overlaps that at 10 by
@@ -319,3 +348,54 @@ def test_pose_of_several_scores_is_refused() -> None:
     truth = pd.DataFrame(joints).assign(area=400.0)
     with refused(("predictions", "score", "1 pose is listed with several scores")):
         sf.average_precision(truth, pd.DataFrame(joints).assign(score=[0.5, 0.6]))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_thresholds_and_areas_together_are_those_alone(seed: int) -> None:
+    random, n = np.random.default_rng(seed), 400  # in three frames, so that most detections have a choice
+    box = {name: random.integers(0, 12, n) * 2.0 for name in "xy"} | {"w": 10.0, "h": random.integers(3, 7, n) * 2.0}
+    key = {"sequence": 1, "frame": random.integers(1, 4, n), "object": np.arange(n)}
+    rows = pd.DataFrame(key | box | {"category": random.choice(["a", "b"], n)})
+    truth, found = (
+        rows[:90].assign(crowd=random.random(90) < 0.1),
+        rows[90:].assign(score=random.integers(0, 9, 310) / 9),
+    )
+    areas, thresholds = {"low": (0.0, 80.0), "high": (80.0, 1e5)}, [0.3, 0.5, 0.6, 0.8]
+    together = sf.average_precision(truth, found, areas=areas, thresholds=thresholds, max_detections=400)
+    for threshold in thresholds:
+        of_matches = together.matches[together.matches["threshold"] == threshold].reset_index(drop=True)
+        for area, bounds in areas.items():
+            asked: Any = {"areas": {area: bounds}, "thresholds": [threshold], "max_detections": 400}
+            alone = sf.average_precision(truth, found, **asked)
+            of_area = (together.curve["area"] == area) & (together.curve["threshold"] == threshold)
+            wanted = alone.curve.loc[alone.curve["area"] == area, "precision"].to_numpy()
+            np.testing.assert_array_equal(together.curve.loc[of_area, "precision"].to_numpy(), wanted)
+            pd.testing.assert_frame_equal(of_matches, alone.matches)
+
+
+def test_categories_may_mix_text_and_numbers() -> None:
+    names = pd.Series(["a", 2, 1, 2], dtype=object)
+    truth = squares((10,), (100,), (10,), (100,)).assign(frame=[1, 1, 2, 2], object=[1, 2, 1, 2], category=names)
+    result = sf.average_precision(truth, truth.assign(score=0.5))
+    assert result.categories["category"].tolist() == [1, 2, "a"]
+    assert result.summary["AP50"][0] == pytest.approx(1.0)
+
+
+def test_what_lies_in_no_frame_of_the_truth_is_left_out_where_that_is_asked_for(tmp_path: Path) -> None:
+    truth = squares((10,), (100,))
+    found = pd.concat([scored((10, 0.9), (100, 0.8)), scored((10, 0.95)).assign(sequence=7)])
+    with warned(("average_precision", "no truth at all", 'frames="labelled"')):
+        assert sf.average_precision(truth, found).summary["AP"][0] < 0.9
+    result = sf.average_precision(truth, found, frames="labelled")
+    assert result.summary["AP"][0] == pytest.approx(1.0)
+    assert (result.summary.attrs["unlabelled"], result.summary["n_predicted"][0]) == (1, 2)
+    assert "1 prediction left out of frames that are not labelled" in result.provenance
+    assert "1 prediction" not in sf.average_precision(truth, found[:2], frames="labelled").provenance
+    sf.save(result, f"{tmp_path}/kept")
+    assert sf.load(f"{tmp_path}/kept").summary.equals(result.summary)
+    for name, side in (("truth", truth), ("found", found)):
+        side.to_parquet(tmp_path / f"{name}.parquet")
+    files = tmp_path / "truth.parquet", tmp_path / "found.parquet"
+    assert answer_here("ap", *files, "--labelled")["AP"] == pytest.approx(1.0)
+    with pytest.raises(ValueError, match="frames is 'all'"):
+        sf.average_precision(truth, found, frames="all")  # type: ignore[arg-type]

@@ -11,6 +11,9 @@ import spotgeo_frames as sf
 from helpers.problems import refused, warned
 from helpers.scenes import objects
 
+# All are added in each test, also in those whose matches lack what one of them asks for.
+pytestmark = pytest.mark.filterwarnings("ignore:.*metric (pq|d_ece) is left out", "ignore:.*low and high of d_ece")
+
 NAMES = ("pq", "lrp", "d_ece", "f2", "f0_5")
 
 

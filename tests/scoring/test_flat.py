@@ -1,5 +1,6 @@
 """flat(): the numbers of results by name."""
 
+import json
 import math
 import posixpath
 import re
@@ -184,6 +185,22 @@ def test_names_are_fit_for_mlflow_and_differ(rows: list[tuple[str, str]]) -> Non
     both = [sf.flat(table) for table in (crossed, single)]
     assert [len(numbers) for numbers in both] == [len(crossed), len(single)]
     assert_fit_for_mlflow({"f1", *both[0], *both[1]})
+
+
+def test_dvclive_takes_them(matches, tracked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes / for a folder; in its file, numbers of slices stand beside those of all rows."""
+    dvclive = pytest.importorskip("dvclive", reason="needs `pip install dvclive`")
+    monkeypatch.chdir(tmp_path)
+    numbers = sf.flat(sf.summarize(matches, by="category"), "val/") | sf.flat(tracked, "val/")
+    with dvclive.Live("kept", save_dvc_exp=False) as live:
+        for name, value in numbers.items():
+            live.log_metric(name, value)
+    kept = json.loads((tmp_path / "kept" / "metrics.json").read_text("utf-8"))
+    for name, value in numbers.items():
+        of_name = kept
+        for part in name.split("/"):
+            of_name = of_name[part]
+        assert of_name == value
 
 
 def test_mlflow_takes_them(matches, tracked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -198,7 +198,7 @@ def test_a_new_metric_takes_one_entry(monkeypatch: pytest.MonkeyPatch, sample: P
     assert texts(sure)["estimate"].item().endswith("%")
     pairs = sf.compare({"a": matches, "b": sf.match(truth, truth)}, metrics=["miss_rate"], resamples=50).pairs
     assert sf.plots.metric_by_slice(sure).get_xlabel() == "misses of truths"
-    assert sf.plots.forest(pairs, metric="miss_rate").get_xlabel() == "difference of misses of truths"
+    assert sf.plots.forest(pairs, metric="miss_rate").get_xlabel() == "difference of misses of truths, points"
     with refused("by: miss_rate"):
         sf.summarize(matches, by=pd.Series(1, index=matches.index, name="miss_rate"))
 

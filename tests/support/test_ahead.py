@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from spotgeo_frames.support.work import ahead
+from spotgeo_frames.support.work import ahead, each
 
 
 def test_the_items_in_their_order_even_none() -> None:
@@ -45,3 +45,9 @@ def test_a_caller_that_stops_leaves_no_thread() -> None:
     next(found)
     found.close()
     assert threading.active_count() == before
+
+
+@pytest.mark.parametrize("at_a_time", [1, 3, 100])
+def test_calls_in_threads_come_back_in_order(at_a_time: int) -> None:
+    assert list(each(lambda item: item * item, range(10), at_a_time=at_a_time)) == [item * item for item in range(10)]
+    assert list(each(str, [], at_a_time=at_a_time)) == []

@@ -8,7 +8,17 @@ import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spotgeo_frames.support.arrays import added_at, ascend, distinct, locate, ordinals, pack, positions, row_keys
+from spotgeo_frames.support.arrays import (
+    SHORT,
+    added_at,
+    ascend,
+    distinct,
+    locate,
+    ordinals,
+    pack,
+    positions,
+    row_keys,
+)
 from spotgeo_frames.support.pandas_tables import TEXT
 
 ANY = st.one_of(st.integers(-5, 5), st.integers(-(2**63), 2**63 - 1))
@@ -60,9 +70,10 @@ def test_tables_share_their_numbers(left: list[int], right: list[int]) -> None:
 @given(st.lists(st.sampled_from(["b", "a", "c", None]), min_size=1, max_size=6))
 def test_runs_of_text_are_numbered_as_single_values_are(values: list[str | None]) -> None:
     long = pd.Series(np.repeat(values, 10).tolist(), dtype=TEXT)
-    with mock.patch("spotgeo_frames.support.arrays.LONG", 1):
-        [codes], span = ordinals([long])
-    [expected], expected_span = ordinals([long])  # too short to be searched for runs
+    with mock.patch("spotgeo_frames.support.arrays.SHORT", 0):
+        with mock.patch("spotgeo_frames.support.coded_text.LONG", 1):
+            [codes], span = ordinals([long])
+        [expected], expected_span = ordinals([long])  # too short to be searched for runs
     assert codes.tolist() == expected.tolist()
     assert span == expected_span
 
@@ -85,3 +96,13 @@ def test_values_add_up_to_floats_also_where_there_are_none(rows: list[tuple[int,
     added = added_at(position, values, 5)
     assert added.dtype == np.float64
     assert added.tolist() == [sum(value for of, value in rows if of == place) for place in range(5)]
+
+
+@given(st.lists(st.lists(st.sampled_from(["b", "a", "ab", "", "é", None]), max_size=6), min_size=1, max_size=3))
+def test_text_in_few_rows_is_numbered_as_in_many(columns: list[list[str | None]]) -> None:
+    few = [pd.array(column, dtype=TEXT) for column in columns]
+    codes, span = ordinals(few)
+    many = pd.array([value for column in columns for value in column] * (SHORT + 1), dtype=TEXT)
+    [expected], expected_span = ordinals([many])
+    assert np.concatenate(codes).tolist() == expected[: sum(map(len, columns))].tolist()
+    assert span == expected_span

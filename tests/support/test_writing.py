@@ -8,7 +8,7 @@ import pytest
 
 from helpers.problems import refused
 from spotgeo_frames.support.temporary import kept_beside
-from spotgeo_frames.support.writing import text_file, write_together
+from spotgeo_frames.support.writing import text_file, write_files, write_together
 
 NAMES = ("new", "replaced", "removed", "last")
 
@@ -110,3 +110,27 @@ def test_earlier_content_is_kept_without_links(folder: Path, monkeypatch: pytest
     with pytest.raises(IsADirectoryError, match="place"), kept_beside(folder / "place"):
         pass
     assert not list(folder.glob(".*"))
+
+
+def test_names_that_differ_in_capital_letters_are_two_files_where_the_system_tells_them_apart(tmp_path: Path) -> None:
+    if (tmp_path.parent / tmp_path.name.swapcase()).exists():
+        pytest.skip("this file system does not")
+    write_files({"a/x.txt": b"1", "A/y.txt": b"2", "A/x.txt": b"3"}, tmp_path)
+    assert sorted(path.read_bytes() for path in tmp_path.rglob("*.txt")) == [b"1", b"2", b"3"]
+
+
+def test_names_that_the_system_takes_for_one_are_refused_before_any_file_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exists = Path.exists
+
+    def ignores_case(path: Path) -> bool:
+        there = [other.name.casefold() for other in path.parent.iterdir()] if exists(path.parent) else []
+        return path.name.casefold() in there
+
+    monkeypatch.setattr(Path, "exists", ignores_case)
+    with refused(f"{tmp_path / 'new'}: a.txt and A.txt would be the same file here; rename one of them"):
+        write_files({"a.txt": b"1", "b.txt": b"2", "A.txt": b"3"}, tmp_path / "new")
+    assert texts(tmp_path) == {}
+    write_files({"a.txt": b"1", "b.txt": b"2"}, tmp_path / "new")
+    assert len(texts(tmp_path)) == 2

@@ -14,6 +14,7 @@ from spotgeo_frames.matching.matcher import matched
 from spotgeo_frames.matching.options import match_options
 from spotgeo_frames.scoring.match_sums import summary_sums
 from spotgeo_frames.scoring.summary import metric_columns
+from spotgeo_frames.support.pandas_tables import COPIES_ON_WRITE
 from spotgeo_frames.tables.annotations import side_columns
 from spotgeo_frames.tables.columns import (
     Columns,
@@ -157,3 +158,26 @@ def test_a_wide_table_that_was_read_and_changed_is_no_longer_the_files(tmp_path:
     assert SOURCE in confirmed(read.iloc[1:]).attrs
     read.loc[1, "feature_7"] = 1.0
     assert SOURCE not in confirmed(read).attrs
+
+
+def test_arrays_of_columns_are_those_of_pandas_and_not_to_be_written_to() -> None:
+    arrays = columns_of(TABLE).arrays
+    for name, values in TABLE.items():
+        pd.testing.assert_series_equal(pd.Series(arrays[str(name)], dtype=values.dtype, name=name), values)
+        if COPIES_ON_WRITE:
+            with pytest.raises(ValueError, match="read-only"):
+                arrays[str(name)][0] = values[1]
+
+
+def test_columns_as_a_whole_have_a_name_in_one_table_only() -> None:
+    columns = Columns({"x": np.array([1.0])})
+    named = dataframe_of(columns)
+    named.columns.name = "axis"
+    assert dataframe_of(columns).columns.name is None
+
+
+def test_wide_tables_lie_side_by_side() -> None:
+    """Otherwise pandas warns of whoever adds a column, and takes several times as long for all else."""
+    own = pd.DataFrame({f"own {number}": np.arange(6.0) for number in range(120)})
+    rows = pd.DataFrame({"sequence": 1, "frame": 1, "object": range(6), "x": 0.0, "y": 0.0}).join(own)
+    assert len(sf.match(rows, rows)._mgr.blocks) < 20

@@ -136,6 +136,7 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "average_precision of poses": (tables_of_precision, PEOPLE),
     "protocols": (sf.protocols, CLASSED),
     "confusion and errors of average_precision": (tables_of_errors, CLASSED),
+    "readable": (sf.readable, (sf.summarize(MATCHES)[["tp", "precision", "recall", "f1"]],)),
     "save and load": (saved_and_loaded, (MATCHES,)),
     "save and load tracks": (saved_and_loaded, (sf.track(*BOXES),)),
     "validate_spotgeo": (lambda truth: sf.validate_spotgeo(SAMPLE / "eager.json", truth), (TRUTH,)),

@@ -1,5 +1,6 @@
 """What the checks accept, and that they name every problem of what they refuse."""
 
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,9 @@ from helpers.problems import Place, refused
 from helpers.reference import match_rows
 from helpers.scenes import SCENES, Scene, objects
 from spotgeo_frames.tables.arrow import as_pandas
-from spotgeo_frames.tables.checks import check_objects, plain_objects
+from spotgeo_frames.tables.checks import check_frames, check_objects
 from spotgeo_frames.tables.columns import dataframe_of
+from spotgeo_frames.tables.plain import plain_dataframe, plain_objects, plain_side
 
 GOOD = objects([(1, 1, 0, 0), (1, 2, 5, 5), (2, 1, 1, 1)])
 
@@ -342,6 +344,7 @@ def plain(**columns: Any) -> pa.Table:
         {},
         {"joint": [0, 1, 0], "object": [0, 0, 0], "visibility": pa.array([0, 1, 2], pa.int8())},
         {"w": [1.0, 2, 3], "h": [1.0, 2, 3], "score": [0.5, np.nan, np.inf]},
+        {"object": [1, 0, 0]},  # in no order
     ],
 )
 def test_plain_objects_are_left_as_they_are(columns: dict[str, Any]) -> None:
@@ -349,21 +352,66 @@ def test_plain_objects_are_left_as_they_are(columns: dict[str, Any]) -> None:
     found = plain_objects(table)
     assert found is not None
     pd.testing.assert_frame_equal(dataframe_of(found), check_objects(table, "truth"), check_exact=True)
+    frame = check_objects(table, "truth").assign(is_far=[True, False, True])
+    of_pandas = plain_dataframe(frame)
+    assert of_pandas is not None
+    pd.testing.assert_frame_equal(dataframe_of(of_pandas), check_objects(frame, "truth"), check_exact=True)
+
+
+@pytest.mark.parametrize(
+    ("columns", "is_plain"),
+    [
+        ({"sequence": ["b", "b", "a"]}, True),  # together, in whatever order
+        ({"sequence": ["b", "a", "b"], "object": [0, 0, 1]}, True),
+        ({"sequence": ["b", "a", "b"], "object": [0, 0, 0]}, False),  # twice
+        ({"joint": ["right", "left", "right"], "object": [0, 0, 1]}, True),
+        ({"joint": ["left", "left", "left"], "object": [0, 0, 1]}, False),
+        ({"sequence": ["a", "a", None]}, False),
+        ({"object": ["x", "y", "x"]}, True),
+        ({"category": pd.Categorical(["car", None, "bus"]), "crowd": [True, False, False]}, True),
+        ({"score": pd.Categorical([1, 1, 2])}, False),
+    ],
+)
+def test_plain_text_and_categories_are_left_as_they_are(columns: dict[str, Any], is_plain: bool) -> None:
+    frame = plain().to_pandas().assign(**{name: pd.Series(values) for name, values in columns.items()})
+    frame = check_objects(frame, "truth") if is_plain else frame
+    found = plain_dataframe(frame)
+    assert (found is not None) == is_plain
+    if found is not None:
+        pd.testing.assert_frame_equal(dataframe_of(found), frame, check_exact=True)
+
+
+def test_frames_of_a_plain_side_are_plain() -> None:
+    objects = plain().to_pandas()
+    frames = pd.DataFrame({"sequence": [1, 2, 2], "frame": [1, 1, 2], "is_dark": [True, False, True]})
+    found = plain_side(sf.Annotations(objects, frames))
+    assert found is not None
+    assert found.frames is not None
+    pd.testing.assert_frame_equal(dataframe_of(found.frames), frames)
+    turned = plain_side(sf.Annotations(objects, frames[::-1]))
+    assert turned is not None
+    assert turned.frames is not None
+    expected = check_frames(frames[::-1], "truth").reset_index(drop=True)
+    pd.testing.assert_frame_equal(dataframe_of(turned.frames), expected)
+    others = (
+        pd.concat([frames] * 2),
+        frames.rename(columns={"is_dark": "joint"}),
+        frames.assign(frame=frames["frame"] / 1),
+    )
+    assert [plain_side(sf.Annotations(objects, other)) for other in others] == [None, None, None]
+    assert plain_side(sf.Annotations(objects, None, frames[["sequence"]])) is None
 
 
 @pytest.mark.parametrize(
     "columns",
     [
-        {"sequence": ["a", "a", "b"]},
         {"sequence": pa.array([1, 1, 2], pa.int32())},
-        {"object": [1, 0, 0]},  # in no order
         {"object": [0, 0, 0]},  # twice
         {"frame": [1, None, 1]},
         {"x": [0.5, np.nan, 2]},
         {"x": [0.5, None, 2]},
         {"x": [0, 1, 2]},
         {"w": [1.0, np.inf, 3], "h": [1.0, 2, 3]},
-        {"joint": ["left", "right", "left"]},
         {"crowd": [True, False, False]},
         {"id": [1, 2, 1 << 60]},
         {"date": pa.array([1, 2, 3], pa.date32())},
@@ -372,3 +420,26 @@ def test_plain_objects_are_left_as_they_are(columns: dict[str, Any]) -> None:
 def test_other_objects_take_a_closer_look(columns: dict[str, Any]) -> None:
     assert plain_objects(plain(**columns)) is None
     assert plain_objects(plain().drop_columns(["y"])) is None
+    if "crowd" not in columns:  # pandas has a type of its own for the flags of Arrow
+        assert plain_dataframe(plain(**columns).to_pandas()) is None
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        lambda table: table.drop(columns="y"),
+        lambda table: table.rename(columns={"x": " x"}),
+        lambda table: table.rename(columns={"x": 0}),
+        lambda table: table.set_index("object", append=True),
+        lambda table: table.rename_axis("row"),
+        lambda table: table.assign(score=["a", "b", "c"]),
+        lambda table: table.assign(score=[True, False, True]),
+        lambda table: table.assign(name=pd.Series(["a", "b", "c"], dtype=object)),
+        lambda table: pd.concat([table, table[["x"]]], axis="columns"),
+        lambda table: pa.Table.from_pandas(table),
+    ],
+)
+def test_other_dataframes_take_a_closer_look(changed: Callable[[pd.DataFrame], Any]) -> None:
+    table = plain().to_pandas()
+    assert plain_dataframe(table) is not None
+    assert plain_dataframe(changed(table)) is None

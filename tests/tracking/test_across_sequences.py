@@ -119,6 +119,18 @@ def test_ignored_truths_leave_with_what_they_took() -> None:
     assert "ignored" in result.provenance
 
 
+def test_there_are_no_intervals() -> None:
+    """Sequences say nothing by themselves where identities hold across them; messages say so, and what there is."""
+    result = sf.reidentify(noses([("a", 1, 7), ("b", 1, 7)], head_size=20.0), noses([("a", 1, 3), ("b", 1, 3)]))
+    reason = ("ReidentifiedPoses", "across sequences", "no intervals", "pose()")
+    with refused(("intervals: x", *reason)):
+        sf.intervals(result)  # type: ignore[arg-type]
+    with refused(("compare: matches: one", *reason)):
+        sf.compare({"one": result, "other": result})  # type: ignore[dict-item]
+    with refused(("match table", *reason)):
+        sf.summarize(result)  # type: ignore[arg-type]
+
+
 def test_what_comes_back() -> None:
     pl = pytest.importorskip("polars")
     people = sf.read_posetrack(PROJECT / "data/poses/truth", PROJECT / "data/poses/tracker", table="polars")

@@ -14,8 +14,6 @@ from helpers.boxes import box_matrix, boxes, crowd
 from helpers.commands import answer_here
 from helpers.problems import refused
 
-pytestmark = pytest.mark.filterwarnings("ignore:boxes of zero")
-
 FRAMES = pd.DataFrame({"sequence": np.repeat([1, 2, 3], 4), "frame": [1, 2, 3, 4] * 3})
 
 

@@ -17,8 +17,6 @@ from spotgeo_frames.tracking.metrics import clear
 from spotgeo_frames.tracking.metrics import ordered_sums as sums
 from spotgeo_frames.tracking.registry import TRACK_METRICS
 
-pytestmark = pytest.mark.filterwarnings("ignore:boxes of zero")
-
 
 def point_matrix(tau: float) -> Callable[..., np.ndarray]:
     def matrix(truth: pd.DataFrame, predictions: pd.DataFrame) -> np.ndarray:

@@ -12,8 +12,6 @@ from helpers.official_further import OF_TRACKEVAL, trackeval_averages, trackeval
 from helpers.problems import refused
 from spotgeo_frames.tracking.metrics import identity, vace
 
-pytestmark = pytest.mark.filterwarnings("ignore:boxes of zero")
-
 NAMES = [*OF_TRACKEVAL]
 ASKED = ["vace", "ideucl"]
 

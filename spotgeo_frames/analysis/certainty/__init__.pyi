@@ -3,6 +3,8 @@ from . import reasons as reasons
 from . import resampling as resampling
 from .comparison import Comparison as Comparison
 from .comparison import compare as compare
+from .estimates import combined_with_reasons as combined_with_reasons
+from .gates import Held as Held
 from .gates import NonInferiority as NonInferiority
 from .gates import inferiority as inferiority
 from .gates import non_inferiority as non_inferiority

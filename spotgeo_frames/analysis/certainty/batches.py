@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 from ...scoring import Evaluable, Sums, sequence_sums
-from ...support import InputError, arrays
+from ...support import InputError, arrays, special_functions
 from ...tables import By, match_columns, schema
 from .estimates import OF_ERRORS, finer, functions_of
 from .jackknife import ROUNDING, Intervals, bounds, without_each
@@ -103,9 +103,8 @@ def batch_means(
     if np.isnan(tau):
         reasons[:, [sums.metrics.entries[name].tau_power == OF_ERRORS for name in names]] = UNKNOWN_TAU
 
-    from scipy.special import stdtrit  # imported here, because it is slow to import
-
-    error, unknown = told.reach / stdtrit(N_COSINES, (1 + confidence) / 2), np.full_like(estimate, np.nan)
+    special = special_functions()
+    error, unknown = told.reach / special.stdtrit(N_COSINES, (1 + confidence) / 2), np.full_like(estimate, np.nan)
     many = np.full_like(estimate, N_PIECES)
     freedom = np.full_like(estimate, N_COSINES)
     with np.errstate(all="ignore"):
@@ -235,8 +234,7 @@ class SlowChanges(NamedTuple):
 
 def slow_changes(terms: np.ndarray, confidence: float, longest: float) -> SlowChanges:
     """What series (S, B) tell of their sums; `longest` is a memory, as a share of the series."""
-    from scipy.special import stdtr  # imported here, because it is slow to import
-
+    special = special_functions()
     cosines, expected, inflation, memory = _model(terms.shape[1])
     power = (terms @ cosines) ** 2 @ (1 / expected)  # (S, models)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -247,7 +245,7 @@ def slow_changes(terms: np.ndarray, confidence: float, longest: float) -> SlowCh
         low, high = np.zeros(len(terms)), scale.max(axis=1) * 1000
         for _ in range(HALVINGS):
             middle = (low + high) / 2
-            within = (weights * (2 * stdtr(N_COSINES, middle[:, None] / scale) - 1)).sum(axis=1)
+            within = (weights * (2 * special.stdtr(N_COSINES, middle[:, None] / scale) - 1)).sum(axis=1)
             low, high = np.where(within < confidence, middle, low), np.where(within < confidence, high, middle)
         slow = weights * (1 - 1 / inflation)
         log_memory = arrays.log(np.where(memory > 0, memory, 1.0))

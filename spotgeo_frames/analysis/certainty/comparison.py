@@ -16,15 +16,21 @@ import numpy as np
 import pandas as pd
 
 from ...scoring import FEW_SEQUENCES, LITTLE_KNOWN, OF_FEW, AveragePrecision, Sums, own_metrics, registry, summary_of
-from ...support import pandas_tables
+from ...support import pandas_tables, result_views
 from ...tables import By, Table, table_kinds
-from .estimates import estimates_of, macro
-from .interval_tables import QUESTION, lost_text, metric_table, result_table, with_reasons
+from ...tracking import known_metric
+from .estimates import combined_with_reasons, estimates_of, macro
+from .interval_tables import QUESTION, metric_table, result_table
 from .jackknife import Intervals
-from .leaderboards import combined_with_reasons, ranked, with_bounds
+from .leaderboards import ranked, with_bounds
 from .pair_tables import Group, n_units, pair_table
+from .reasons import lost_text, with_reasons
 from .resampling import check_metrics, check_options, names_of
 from .submissions import groups_of, labelled, same_rows, submissions
+
+# The numbers of a leaderboard that a notebook shows, as far as it has them.
+NUMBERS = ["HOTA", "DetA", "AssA", "MOTA", "IDF1", "mota", "AP", "AP50", "AP75"]
+NUMBERS += ["f1", "precision", "recall", "mse", "kelvins_mse"]
 
 
 class Comparison(NamedTuple):
@@ -60,13 +66,20 @@ class Comparison(NamedTuple):
     single: pd.DataFrame
 
     def __repr__(self) -> str:
-        return pandas_tables.result_as_text(self, self._headline())
+        return result_views.result_as_text(self, self._headline())
 
     def _repr_html_(self) -> str | None:
-        return pandas_tables.result_as_html(self, self._headline())
+        groups = [str(name) for name in self.pairs if name in self.leaderboard and name != "reason"]
+        ranked = [*groups, "rank", "name", *NUMBERS, "apart_from_next"]
+        pairs = [*groups, "a", "b", "aggregate", "metric", "estimate", "p_adjusted"]
+        fronts = [
+            result_views.Front("leaderboard", ranked, known=known_metric),
+            result_views.Front("pairs", pairs, known=known_metric),
+        ]
+        return result_views.result_as_html(self, self._headline(), fronts)
 
     def _headline(self) -> list[str]:
-        return pandas_tables.headline(
+        return result_views.headline(
             self.leaderboard, ["rank", "name", "HOTA", "AP", "AP50", "AP75", "f1", "kelvins_mse"]
         )
 
@@ -110,7 +123,8 @@ def compare(
     baseline
         The name of the submission that all others are compared with. Without it, every pair is compared.
     resamples
-        How often sequences are swapped; at least 1. Up to 12 sequences are swapped in all ways there are.
+        How often sequences are swapped; at least 1. Up to 12 sequences are swapped in all ways there are. Of more than
+        1,000 sequences, the count is rounded up to a power of two, so that the ways are a group.
     confidence
         The share of intervals that contain the true difference, between 0 and 1.
     seed
@@ -135,8 +149,9 @@ def compare(
         rejects, `p_value`, the larger one of both, `p_adjusted` over all pairs and metrics (the largest t and the least
         p-value of each swap: Westfall and Young, 1993; Holm, 1979, where swaps are too few to tell), and `reason`, why
         bounds are null, otherwise null. One test swaps the sequences of both (studentised: Janssen, 1997,
-        doi:10.1016/S0167-7152(97)00043-6; Chung and Romano, 2013, doi:10.1214/13-AOS1090). The other leaves out one
-        sequence at a time (t with the degrees of freedom of Bell and McCaffrey, 2002, corrected for skewness: Hall,
+        doi:10.1016/S0167-7152(97)00043-6; Chung and Romano, 2013, doi:10.1214/13-AOS1090), more than 1,000 of them in
+        the ways of a group (Koning and Hemerik, 2024, doi:10.1093/biomet/asad050). The other leaves out one sequence at
+        a time (t with the degrees of freedom of Bell and McCaffrey, 2002, corrected for skewness: Hall,
         1992, J. R. Stat. Soc. B 54, 221-228), and allows for what few sequences cannot show: where fewer than six
         sequences differ, the bounds are the largest plausible share of sequences that differ, times the range of the
         metric. The interval excludes 0 just where p_value is at most 1 - confidence. Below six sequences p-values

@@ -3,18 +3,22 @@
 Which metrics are shares of what, and how sequences weigh in them, says each metric's entry in the registry.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from ...scoring import Evaluable, Metric, MetricSet, NamedSums, PerSequence, Sums, sequence_sums, summary_of
-from ...support import InputError, arrays
+from ...support import InputError, arrays, special_functions
 from ...tables import By, Columns, array_of, messages, schema, selections
-from ...tracking import track_sums
 from .jackknife import Functions, Intervals, jackknife
+from .reasons import with_reasons
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # Errors per row: a miss or false alarm adds tau², so that where there is none as yet, the next can raise them by that.
 OF_ERRORS = 2
@@ -61,6 +65,11 @@ def combined(sums: Sums, names: Sequence[str], tau: float, confidence: float) ->
     return found._replace(low=np.where(unknown, np.nan, found.low), high=np.where(unknown, np.nan, high))
 
 
+def combined_with_reasons(sums: Sums, names: Sequence[str], tau: float, confidence: float) -> Intervals:
+    """The intervals of the named combined metrics of each group, and why bounds are null."""
+    return with_reasons(combined(sums, names, tau, confidence), sums, names, tau, sums.n_sequences)
+
+
 def estimates_of(summary: pd.DataFrame, names: Sequence[str]) -> np.ndarray:
     """The named metrics of a summary, (groups, metrics); null where it has no such column."""
     unknown = np.full(len(summary), np.nan)
@@ -74,6 +83,10 @@ def bias_of_halves(sums: Sums, names: Sequence[str]) -> np.ndarray:
     It is the mean over random halves of what a half has more than the whole: with half as many sequences, the bias is
     about twice as large. Leaving out single rows tells less, as that changes the metric by hardly more than chance.
     """
+    import pandas as pd  # imported here, as below: match tables of one group need none
+
+    from ...tracking import track_sums
+
     unit = pd.factorize(pd.Series(sums.sequence))[0]
     n_units = int(unit.max(initial=-1)) + 1
     random, found = np.random.default_rng(0), []
@@ -86,12 +99,11 @@ def bias_of_halves(sums: Sums, names: Sequence[str]) -> np.ndarray:
 
 def _without_bias(found: Intervals, bias: np.ndarray) -> Intervals:
     """Intervals of shares, moved by a bias of their estimates on the scale of the logit."""
-    from scipy.special import expit, logit  # imported here, because it is slow to import
-
+    special = special_functions()
     with np.errstate(all="ignore"):
         slope = found.estimate * (1 - found.estimate)
         moved = np.where(slope > 0, bias / slope, 0.0)
-        low, high = expit(logit(found.low) - moved), expit(logit(found.high) - moved)
+        low, high = special.expit(special.logit(found.low) - moved), special.expit(special.logit(found.high) - moved)
     return found._replace(low=low, high=high)
 
 
@@ -218,6 +230,8 @@ def units_of(table: pd.DataFrame, cluster: str | None) -> pd.Series:
     """The cluster of each sequence of a table, by its name; without a column `cluster`, each is one of its own."""
     if cluster is not None:
         return _clusters(table, cluster)
+    import pandas as pd
+
     names = table["sequence"].drop_duplicates()
     return names.set_axis(pd.Index(names))
 
@@ -230,6 +244,8 @@ def clustered(sums: Sums, of: Evaluable, cluster: str | None) -> Sums:
     """
     if cluster is None or of.in_groups:
         return sums
+    import pandas as pd
+
     labels = _clusters(of.table, cluster).reindex(pd.Index(sums.sequence)).array
     number, _ = arrays.grouped(arrays.row_keys(Columns({"cluster": array_of(labels)}), ["cluster"]))
     row, first = arrays.grouped(sums.group * (int(number.max(initial=0)) + 1) + number)

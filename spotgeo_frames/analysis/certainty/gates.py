@@ -20,10 +20,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...scoring import AveragePrecision, own_metrics
+from ...scoring import AveragePrecision, Metric, own_metrics, summary_of
 from ...support import arrays, pandas_tables
 from ...tables import Table, arrow, table_kinds
 from .contributions import FEWEST_DIFFERING, Pair, contributions_of, is_worse, pair_of, pair_sign
+from .estimates import estimates_of
 from .jackknife import reaches
 from .pair_tables import n_units, pair_table
 from .reasons import NOT_DEFINED, NOT_DEFINED_WITHOUT_ONE
@@ -40,11 +41,15 @@ PRIOR = 3.0
 
 
 class Bound(NamedTuple):
-    """A difference and its lower bound, counted so that more is better, and why it is null, or what it allows for."""
+    """A difference and its bounds, counted so that more is better, and why they are null, or what `low` allows for.
+
+    A bound that holds at all times is a lower one alone, so `high` is null.
+    """
 
     estimate: float
     low: float
     text: str | None = None
+    high: float = np.nan
 
 
 class NonInferiority(NamedTuple):
@@ -87,6 +92,30 @@ class NonInferiority(NamedTuple):
         return {
             str(name): column.iloc[0] for name, column in arrow.as_pandas(self.table, "table").astype(object).items()
         }
+
+
+class Held(NamedTuple):
+    """A submission held against its baseline.
+
+    Attributes
+    ----------
+    answer
+        What `non_inferiority` returns.
+    texts
+        Those of warnings.
+    entry
+        That of the metric.
+    values
+        The metric of the submission and of the baseline.
+    high
+        The upper end of the interval of the difference, counted so that more is better; null where there is none.
+    """
+
+    answer: NonInferiority
+    texts: list[str]
+    entry: Metric
+    values: tuple[float, float]
+    high: float
 
 
 @table_kinds.same_kind_as("x")
@@ -144,10 +173,10 @@ def non_inferiority(
     >>> sf.non_inferiority(new, old, "recall", margin=0.02).passed
     True
     """
-    answer, texts = inferiority(x, baseline, metric, margin, seed, always_valid=always_valid)
-    for text in texts:
+    held = inferiority(x, baseline, metric, margin, seed, always_valid=always_valid)
+    for text in held.texts:
         warnings.warn(f"non_inferiority: {text}", stacklevel=table_kinds.CALLER)
-    return answer
+    return held.answer
 
 
 def inferiority(
@@ -159,8 +188,8 @@ def inferiority(
     exclude: Sequence[int | str] | None = None,
     *,
     always_valid: bool = False,
-) -> tuple[NonInferiority, list[str]]:
-    """What `non_inferiority` returns, without the sequences of `exclude`, and the texts of warnings.
+) -> Held:
+    """A submission held against its baseline, without the sequences of `exclude`.
 
     Raises what `non_inferiority` does.
     """
@@ -171,7 +200,7 @@ def inferiority(
     bound = _one_look(pair, seed)
     is_same = bound.estimate == 0 and same_rows(x, baseline, exclude)
     if is_same:
-        bound = Bound(0.0, 0.0)
+        bound = Bound(0.0, 0.0, high=0.0)
     elif always_valid and not np.isnan(bound.estimate) and n_units(pair.group) > 1:
         at_all_times = bound_at_all_times(pair, bound.estimate)
         bound = at_all_times._replace(low=float(np.minimum(at_all_times.low, np.nan_to_num(bound.low, nan=np.inf))))
@@ -187,18 +216,20 @@ def inferiority(
             "reason": pd.array([reason], dtype=pandas_tables.TEXT),
         }
     )
-    return NonInferiority(table), pair.texts
+    values = [float(estimates_of(summary_of(of), [metric])[0, 0]) for of in pair.group.sums.values()]
+    return Held(NonInferiority(table), pair.texts, pair.entry, (values[0], values[1]), bound.high)
 
 
 def _one_look(pair: Pair, seed: int) -> Bound:
     """The bound of `compare`, for data that are looked at once."""
     row = pair_table([pair.group], [pair.metric], SWAPS, 2 * ONE_SIDED - 1, seed).iloc[0]
     sign = pair_sign(pair)
-    estimate, low = sign * row["estimate"] + 0.0, row["low"] if sign > 0 else -row["high"]
+    estimate = sign * row["estimate"] + 0.0
+    low, high = (row["low"], row["high"]) if sign > 0 else (-row["high"], -row["low"])
     if np.isnan(estimate):
         return Bound(estimate, np.nan, NOT_DEFINED)
     if not np.isnan(low):
-        return Bound(estimate, low)
+        return Bound(estimate, low, high=high)
     return Bound(estimate, low, None if pd.isna(row["reason"]) else row["reason"])
 
 

@@ -30,7 +30,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...scoring import NamedSums, sequence_sums
-from ...support import arrays
+from ...support import arrays, special_functions
 
 # Standard errors up to this share of the metric's scale are rounding, because leaving out changes sums by rounding.
 ROUNDING = 1e-9
@@ -189,16 +189,15 @@ def _scaled(
     skewness: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The bounds on the scale that suits the range of each metric: that of the logit, of a logarithm, or its own."""
-    from scipy.special import expit, logit, stdtrit  # imported here, because it is slow to import
-
-    below, above = (reach * error for reach in reaches(stdtrit(freedom, (1 + confidence) / 2), skewness))
+    special = special_functions()
+    below, above = (reach * error for reach in reaches(special.stdtrit(freedom, (1 + confidence) / 2), skewness))
     width = greatest - least
     share = np.clip((estimate - least) / width, 0.0, 1.0)
-    middle, slope = logit(share), width * share * (1 - share)
+    middle, slope = special.logit(share), width * share * (1 - share)
     over, under = estimate - least, greatest - estimate
     ranges = [np.isfinite(width), np.isfinite(least), np.isfinite(greatest)]
-    of_low = [least + width * expit(middle - below / slope), least + over * arrays.exp(-below / over)]
-    of_high = [least + width * expit(middle + above / slope), least + over * arrays.exp(above / over)]
+    of_low = [least + width * special.expit(middle - below / slope), least + over * arrays.exp(-below / over)]
+    of_high = [least + width * special.expit(middle + above / slope), least + over * arrays.exp(above / over)]
     low = np.select(ranges, [*of_low, greatest - under * arrays.exp(below / under)], estimate - below)
     high = np.select(ranges, [*of_high, greatest - under * arrays.exp(-above / under)], estimate + above)
     return low, high
@@ -238,12 +237,11 @@ def _furthest(
 
 def clopper_pearson(share: np.ndarray, n_units: np.ndarray, confidence: float) -> tuple[np.ndarray, np.ndarray]:
     """The exact bounds of a share of `n_units` independent units; the count, share times units, may be broken."""
-    from scipy.special import betaincinv
-
+    special = special_functions()
     tail, found = (1 - confidence) / 2, np.round(n_units * share, 9)
     missed = n_units - found
-    low = np.where(found > 0, betaincinv(np.where(found > 0, found, 1.0), missed + 1, tail), 0.0)
-    high = np.where(missed > 0, betaincinv(found + 1, np.where(missed > 0, missed, 1.0), 1 - tail), 1.0)
+    low = np.where(found > 0, special.betaincinv(np.where(found > 0, found, 1.0), missed + 1, tail), 0.0)
+    high = np.where(missed > 0, special.betaincinv(found + 1, np.where(missed > 0, missed, 1.0), 1 - tail), 1.0)
     return low, high
 
 
@@ -315,10 +313,9 @@ def skewness_of(squares: np.ndarray, cubes: np.ndarray, freedom: np.ndarray) -> 
     >>> skewness_of(np.array([4.0, 0.0]), np.array([-2.0, 0.0]), np.array([20.0, 20.0])).tolist()
     [0.25, 0.0]
     """
-    from scipy.special import stdtrit  # imported here, because it is slow to import
-
+    special = special_functions()
     with np.errstate(invalid="ignore", divide="ignore"):
-        k, most = -cubes / (squares * np.sqrt(squares)), MOST / stdtrit(freedom, 0.975)
+        k, most = -cubes / (squares * np.sqrt(squares)), MOST / special.stdtrit(freedom, 0.975)
     return np.nan_to_num(np.clip(k, -most, most), posinf=0.0, neginf=0.0)
 
 
@@ -343,8 +340,7 @@ def transformed(t: np.ndarray, k: np.ndarray) -> np.ndarray:
 
 
 def _inverse(x: np.ndarray, k: np.ndarray) -> np.ndarray:
-    from scipy.special import cbrt  # which rounds alike on all processors, unlike that of NumPy
-
+    special = special_functions()  # whose cube root rounds alike on all processors, unlike NumPy's
     small = np.abs(k) < LEAST
     divisor = np.where(small, 1.0, k)
-    return np.where(small, x, 3 / divisor * (cbrt(1 + k * (x - k / 6)) - 1))
+    return np.where(small, x, 3 / divisor * (special.cbrt(1 + k * (x - k / 6)) - 1))

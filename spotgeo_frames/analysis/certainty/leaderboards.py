@@ -11,8 +11,7 @@ from ...matching import noted_rule
 from ...scoring import MetricSet, Sums, own_metrics, registry, sequence_sums, summary_of
 from ...support import InputError, pandas_tables
 from ...tables import Table, selections, table_kinds
-from .estimates import combined, tau_of
-from .interval_tables import with_reasons
+from .estimates import combined_with_reasons, tau_of
 from .jackknife import Intervals
 
 # The share of intervals that hold the true number.
@@ -89,11 +88,6 @@ def leaderboard(
     for text in filter(None, (unknown, *texts, lacking)):
         warnings.warn(f"leaderboard: {text}", stacklevel=table_kinds.CALLER)
     return answer
-
-
-def combined_with_reasons(sums: Sums, names: Sequence[str], tau: float, confidence: float) -> Intervals:
-    """The intervals of the named combined metrics of each group, and why bounds are null."""
-    return with_reasons(combined(sums, names, tau, confidence), sums, names, tau, sums.n_sequences)
 
 
 def with_bounds(board: pd.DataFrame, ranking: Sequence[str], several: Mapping[str, Intervals]) -> pd.DataFrame:

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...scoring import NamedSums
+from ...support import special_functions
 from .jackknife import (
     ROUNDING,
     Functions,
@@ -166,10 +167,9 @@ def _student(
     estimate: np.ndarray, error: np.ndarray, freedom: np.ndarray, k: np.ndarray, confidence: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Bounds and p-values of Student's t, corrected for skewness."""
-    from scipy.special import stdtr, stdtrit  # imported here, because it is slow to import
-
-    below, above = reaches(stdtrit(freedom, (1 + confidence) / 2), k)
-    p_value = 2 * stdtr(freedom, -np.abs(transformed(estimate / error, k)))
+    special = special_functions()
+    below, above = reaches(special.stdtrit(freedom, (1 + confidence) / 2), k)
+    p_value = 2 * special.stdtr(freedom, -np.abs(transformed(estimate / error, k)))
     p_value = np.where(error == 0, np.where(estimate == 0, 1.0, 0.0), p_value)
     return estimate - below * error, estimate + above * error, np.where(estimate == 0, 1.0, p_value)
 
@@ -185,8 +185,7 @@ def _allowing_for_unseen(
 
     `sign` is 1 for the submission whose metric the difference adds, and -1 for the other.
     """
-    from scipy.special import betainc
-
+    special = special_functions()
     low, high, p_value = found
     shares, width = _shares(of), of.greatest - of.least
     n_effective = 1 / (shares**2).sum(axis=0)
@@ -202,7 +201,9 @@ def _allowing_for_unseen(
         # The chance of so few if as many are at the other end as would make both submissions equal.
         other = np.abs(of.value - sign * estimate - end) / width
         n_off = share * n_effective
-        chance = np.where(n_off < n_effective, betainc(n_effective - n_off, n_off + 1, np.clip(1 - other, 0, 1)), 1.0)
+        chance = np.where(
+            n_off < n_effective, special.betainc(n_effective - n_off, n_off + 1, np.clip(1 - other, 0, 1)), 1.0
+        )
         towards = few & (sign * inwards * estimate < 0)
         p_value = np.where(towards, np.fmax(p_value, np.minimum(2 * chance, 1.0)), p_value)
     return low, high, p_value

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from ...scoring import FEW_SEQUENCES, Groups, NamedSums, match_sums, row_counts, sequence_sums
-from ...support import InputError, arrays, pandas_tables
+from ...support import InputError, arrays, pandas_tables, result_views
 from ...tables import By, Table, array_of, as_numbers, checks, messages, schema, selections, table_kinds
 from .interval_tables import FEW_DEGREES, QUESTION, RESTS_ON_FEW
 from .jackknife import Intervals, jackknife, single_share
@@ -80,14 +80,14 @@ class DetectionLimit(NamedTuple):
     bins: pd.DataFrame
 
     def __repr__(self) -> str:
-        return pandas_tables.result_as_text(self, self._headline())
+        return result_views.result_as_text(self, self._headline())
 
     def _repr_html_(self) -> str | None:
-        return pandas_tables.result_as_html(self, self._headline())
+        return result_views.result_as_html(self, self._headline(), [result_views.Front("limits")])
 
     def _headline(self) -> list[str]:
         names = getattr(self.limits, "column_names", None) or list(self.limits.columns)  # of pyarrow, or of others
-        return pandas_tables.headline(self.limits, names[: names.index("high") + 1])
+        return result_views.headline(self.limits, names[: names.index("high") + 1])
 
 
 @table_kinds.same_kind_as("matches")

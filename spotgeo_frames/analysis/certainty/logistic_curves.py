@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...scoring import sequence_sums
-from ...support import arrays
+from ...support import arrays, special_functions
 from .jackknife import ROUNDING, degrees_of_freedom
 
 # Newton's method ends where no coefficient moves by more than this, or after so many steps, each halved so many times.
@@ -129,9 +129,8 @@ def _scaled(truths: Truths) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def _recall(coefficients: np.ndarray, powers: np.ndarray, group: np.ndarray) -> np.ndarray:
     """What the curves say of each truth, (N,), whose scaled value has these powers, (N, 3): 1, z and z²."""
-    from scipy.special import expit  # imported here, because it is slow to import
-
-    return expit((coefficients[group] * powers[:, :2]).sum(axis=-1))
+    special = special_functions()
+    return special.expit((coefficients[group] * powers[:, :2]).sum(axis=-1))
 
 
 def _fitted(truths: Truths, powers: np.ndarray) -> np.ndarray:
@@ -185,10 +184,9 @@ def _crossings(
     confidence: float,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Of Curves, `crossing`, `low` and `high`, as z, `is_sloped` and `degrees_of_freedom`."""
-    from scipy.special import logit, stdtrit
-
+    special = special_functions()
     of_cell, n_cells, n_groups = truths.group_of_cell, len(truths.group_of_cell), truths.n_groups
-    intercept, slope = coefficients[:, [0]] - logit(heights), coefficients[:, [1]]
+    intercept, slope = coefficients[:, [0]] - special.logit(heights), coefficients[:, [1]]
     crossing = -intercept / slope
     information = sequence_sums.added_rows(_weight(recall) * powers, truths.cell, n_cells)
     total = sequence_sums.added_rows(information, of_cell, n_groups)
@@ -201,7 +199,7 @@ def _crossings(
     n = np.bincount(of_cell, minlength=n_groups)[:, None]
     variance = (n - 1) / n * sequence_sums.added_rows(np.stack([d0**2, d0 * d1, d1**2], axis=-1), of_cell, n_groups)
     # The values v with (intercept + slope * v)² <= t² times its variance, a parabola in v.
-    t2 = stdtrit(freedom, (1 + confidence) / 2) ** 2
+    t2 = special.stdtrit(freedom, (1 + confidence) / 2) ** 2
     a = slope**2 - t2 * variance[:, [2]]
     b = intercept * slope - t2 * variance[:, [1]]
     c = intercept**2 - t2 * variance[:, [0]]
@@ -214,10 +212,9 @@ def _crossings(
 
 def _bend_p_values(truths: Truths, powers: np.ndarray, recall: np.ndarray) -> np.ndarray:
     """The p-values (G,) of a bend of the logit, by a t test over sequences; null where all agree."""
-    from scipy.special import ndtri, stdtr
-
+    special = special_functions()
     group, n_groups, of_cell = truths.group, truths.n_groups, truths.group_of_cell
-    bend = ndtri(_rank_shares(truths)) ** 2
+    bend = special.ndtri(_rank_shares(truths)) ** 2
     weighted = _weight(recall) * powers
     total = sequence_sums.added_rows(weighted, group, n_groups)
     explained = _solved(total, sequence_sums.added_rows(weighted[:, :2] * bend[:, None], group, n_groups))
@@ -228,7 +225,7 @@ def _bend_p_values(truths: Truths, powers: np.ndarray, recall: np.ndarray) -> np
     mean = arrays.added_at(of_cell, score, n_groups) / n
     error = np.sqrt(arrays.added_at(of_cell, (score - mean[of_cell]) ** 2, n_groups) / (n - 1) / n)
     agree = error <= ROUNDING * arrays.added_at(group, np.abs(of_truth), n_groups) / n
-    return np.where(agree, np.nan, 2 * stdtr(n - 1.0, -np.abs(mean) / error))
+    return np.where(agree, np.nan, 2 * special.stdtr(n - 1.0, -np.abs(mean) / error))
 
 
 def _rank_shares(truths: Truths) -> np.ndarray:

@@ -9,9 +9,9 @@ import pandas as pd
 from ...scoring import MetricSet, NamedSums, PerSequence, Sums, summary_of
 from ...support import pandas_tables
 from .estimates import functions_of, functions_of_means, linear, per_sequence, rows_of_means
-from .interval_tables import MOST_LEFT_OUT, lost_text, of_too_few, without_interval
+from .interval_tables import MOST_LEFT_OUT
 from .left_out_pairs import PairTests, left_out_of, none_of, pair_tests
-from .reasons import NOT_DEFINED_FOR_ONE, NOT_OF_ALL, OF_THE_REST
+from .reasons import NOT_DEFINED_FOR_ONE, NOT_OF_ALL, OF_THE_REST, lost_text, of_too_few, without_interval
 from .resampling import aligned_sums, only_used
 from .submissions import labelled
 from .swaps import Curves, holm, swap_tests

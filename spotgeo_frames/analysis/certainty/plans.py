@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ...scoring import AveragePrecision, own_metrics
-from ...support import pandas_tables
+from ...support import pandas_tables, special_functions
 from ...tables import Table, table_kinds
 from .contributions import FEWEST_DIFFERING, Contributions, Pair, contributions_of, pair_of
 from .pair_tables import n_units
@@ -164,28 +164,26 @@ def _unlike(alone: np.ndarray) -> np.ndarray:
 
 def _ratios(pilot: Pilot) -> tuple[float, float, float]:
     """How many times as large as in the pilot the variance is taken to plan with, and may be at least and at most."""
-    from scipy.special import chdtri  # imported here, because it is slow to import
-
+    special = special_functions()
     squares, n = pilot.values**2, len(pilot.values)
     spread = (squares**2).sum() - squares.sum() ** 2 / n
     rests_on = 2 * squares.sum() ** 2 / spread if spread > 0 else np.inf
     freedom = min(rests_on, pilot.degrees_of_freedom)
     # Where few sequences differ, tests see the difference with fewer sequences than if all did by chance alike.
     at_least = min(rests_on / 2, pilot.degrees_of_freedom)
-    planned, most = (freedom / chdtri(freedom, 1 - share) for share in (TOO_SMALL, ENDS_TOO_LOW))
-    return float(planned), float(at_least / chdtri(at_least, BEGINS_TOO_HIGH)), float(most)
+    planned, most = (freedom / special.chdtri(freedom, 1 - share) for share in (TOO_SMALL, ENDS_TOO_LOW))
+    return float(planned), float(at_least / special.chdtri(at_least, BEGINS_TOO_HIGH)), float(most)
 
 
 def _needed(pilot: Pilot, ratio: float, margin: float, power: float) -> int | None:
     """How many sequences see the margin if the variance is `ratio` times the pilot's; None where they are too many."""
-    from scipy.special import stdtrit
-
+    special = special_functions()
     variance = ratio * pilot.n_sequences * pilot.error**2
     even = (pilot.degrees_of_freedom + 1) / len(pilot.values)  # the count of equal sequences that one counts as
 
     def is_enough(n: int) -> bool:
         freedom = max(even * n - 1, 1.0)
-        reach = max(stdtrit(freedom, 0.975) + stdtrit(freedom, power), 0.0)
+        reach = max(special.stdtrit(freedom, 0.975) + special.stdtrit(freedom, power), 0.0)
         return bool(variance * (reach / margin) ** 2 <= n)
 
     few, many = FEWEST_TESTED - 1, FEWEST_TESTED

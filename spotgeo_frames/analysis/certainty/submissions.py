@@ -155,6 +155,8 @@ def truth_differences(function: str, tables: Mapping[str, pd.DataFrame]) -> list
         return [f"{function}: {name} and {other_name}: {problem}"]
     geometry = [f"truth_{column}" for column in ("object", "x", "y", "w", "h")]
     columns = [*key, *(column for column in geometry if column in table and column in other)]
+    if _are_equal(table, other, columns):
+        return []
     truths = [_plain(side, columns) for side in (table, other)]
     # Mostly they come in the same order, and sorting takes most of the time.
     if truths[0].equals(truths[1]) or not any(map(len, truths)):
@@ -199,9 +201,24 @@ def _could_have_category(table: pd.DataFrame) -> bool:
     return "truth_category" in table and bool(np.isin(table["outcome"].array.codes, [schema.TP, schema.FP]).any())
 
 
+def _are_equal(table: pd.DataFrame, other: pd.DataFrame, columns: Sequence[str]) -> bool:
+    """Whether the truths have the same values of the same data types in the same order, which is known much sooner."""
+    sides = [(side, _of_truths(side)) for side in (table, other)]
+    for column in columns:
+        a, b = (side[column].array.take(rows) for side, rows in sides)
+        if a.dtype != b.dtype or not pd.Series(a, copy=False).equals(pd.Series(b, copy=False)):
+            return False
+    return True
+
+
+def _of_truths(table: pd.DataFrame) -> np.ndarray:
+    """The positions of the rows of truths in a match table."""
+    return np.flatnonzero(np.isin(table["outcome"].array.codes, [schema.TP, schema.FN]))
+
+
 def _plain(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     """The truths of a match table, with data types that are the same for every kind of table and file."""
-    rows = table.loc[np.isin(table["outcome"].array.codes, [schema.TP, schema.FN]), columns].reset_index(drop=True)
+    rows = table[[*columns]].take(_of_truths(table)).reset_index(drop=True)
     return pd.DataFrame({column: _plain_column(rows[column]) for column in columns})
 
 

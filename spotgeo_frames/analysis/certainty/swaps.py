@@ -9,8 +9,8 @@ and s² = n / (n - 1) * (sum of z² - (sum of z)² / n).
 
 With a_i + b_i = c_i, which no swap changes, and a_i - b_i = d_i, whose sign a swap changes, the sum of z² is
 1/4 (g- C g- + 2 g- X g+ + g+ D g+), where g- and g+ are the difference and the sum of both gradients, C and D are the
-constant sums of c_i c_i' and d_i d_i', and X is the sum of c_i d_i', each with the sign of its sequence. So the swaps
-are one product of signs and a matrix, as the swapped sums themselves are.
+constant sums of c_i c_i' and d_i d_i', and X is the sum of c_i d_i', each with the sign of its sequence. So all that
+swaps need are sums with signs, which `ways.py` has, as the swapped sums themselves are.
 
 With few sequences, or where errors are rare, few swaps change t, and t hardly: swaps alone then call a t of 1 small. So
 a p-value is never below that of leaving out one sequence at a time, and an interval never narrower (see
@@ -21,7 +21,8 @@ depend on each other, and swaps of sequences keep what they have in common. The 
 from the strongest test (Westfall and Young, 1993), each over the tests that are left.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -31,12 +32,10 @@ from ...support import arrays
 from ...tracking import track_sums
 from .left_out_pairs import PairTests
 from .resampling import BLUR, Matrix
+from .ways import Group, Listed, ways_of
 
 # Squared standard errors up to this share of what they are the sum of are rounding.
 ROUNDING = 1e-12
-
-# Up to this many sequences are swapped in all ways; of more, ways are drawn.
-MOST_EXACT = 12
 
 # The step of numeric gradients, as a share of each sum.
 STEP = 1e-5
@@ -113,15 +112,15 @@ def swap_tests(
 
     The values of `sums` are (sequences, submissions, S); `pairs` are positions of submissions, and
     `n_sequences` says how many sequences each pair has; `leaving_out` are the tests (P, M) by leaving out sequences.
-    `n_swaps` are drawn where there are more than MOST_EXACT sequences.
+    `n_swaps` is how many ways to swap there are to be, where sequences are many (see `ways.py`).
     """
     of_side = sums.values.astype(np.float64)
     apart = [of_side[:, a] - of_side[:, b] for a, b in pairs]
     differs = np.any([difference.any(axis=1) for difference in apart], axis=0)
-    signs = _signs(differs, n_swaps, seed)
+    ways = ways_of(differs, n_swaps, seed)
     with np.errstate(all="ignore"):
         found = [
-            _statistics(Pair(sums.shapes, n, of_side[:, a] + of_side[:, b], rows[differs], differs), signs, curves)
+            _statistics(Pair(sums.shapes, n, of_side[:, a] + of_side[:, b], rows[differs], differs), ways, curves)
             for (a, b), n, rows in zip(pairs, n_sequences, apart, strict=True)
         ]
     estimate, error = (np.stack([of_pair[part] for of_pair in found]) for part in (0, 1))
@@ -140,37 +139,36 @@ def swap_tests(
     return SwapTests(estimate, low, high, p_value, adjusted)
 
 
-def _signs(differs: np.ndarray, n_swaps: int, seed: int) -> np.ndarray:
-    """Signs (swaps, sequences that differ) of 1 and -1, int8; the first of each is 1.
-
-    Of few sequences all signs there are, otherwise drawn ones, of each sequence the same whichever others differ: which
-    do depends on the metrics, and what is found for one metric must not depend on the others.
-    """
-    n_sequences, place = len(differs), np.flatnonzero(differs)
-    if n_sequences <= MOST_EXACT:
-        return 1 - 2 * (np.arange(1 << len(place))[:, None] >> np.arange(len(place)) & 1).astype(np.int8)
-    random = np.random.default_rng([seed, 1])
-    drawn = random.integers(0, 256, (n_swaps, -(-n_sequences // 8)), np.uint8)
-    signs = 1 - 2 * (drawn[:, place // 8] >> (7 - place % 8).astype(np.uint8) & 1).astype(np.int8)
-    signs[0] = 1
-    return signs
-
-
-def _statistics(pair: Pair, signs: np.ndarray, curves: Curves) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _statistics(pair: Pair, ways: Listed | Group, curves: Curves) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The observed difference and its standard error, (M,), and |t| of each swap, (swaps, M)."""
     n_sums = pair.both.shape[1]
-    at_once = max(len(pair.both), n_sums**2) if n_sums <= MOST_SUMS else 16 * n_sums
-    parts = [
-        _chunk_statistics(pair, signs[first:last].astype(np.float64), curves)
-        for first, last in arrays.chunks(np.full(len(signs), at_once), NUMBERS_AT_ONCE)
-    ]
+    columns: list[Iterable[np.ndarray]] = [pair.apart.T]
+    if n_sums <= MOST_SUMS:
+        columns.append(_products(pair))
+    at_once = max(ways.n_signs, n_sums**2) if n_sums <= MOST_SUMS else 16 * n_sums
+    sums_of = ways.adder(columns)
+    parts = []
+    for first, last in arrays.chunks(np.full(ways.n_ways, at_once), NUMBERS_AT_ONCE):
+        moved, *cross = sums_of(first, last)
+        swapped = cross[0] if cross else ways.signs(first, last)
+        parts.append(_chunk_statistics(pair, moved, swapped, curves))
     difference, error, t = (np.concatenate(column) for column in zip(*parts, strict=True))
     return difference[0], error[0], t
 
 
-def _chunk_statistics(pair: Pair, signs: np.ndarray, curves: Curves) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The differences, their standard errors and |t| of some swaps, each (swaps, M)."""
-    total, moved = pair.both.sum(axis=0), signs @ pair.apart
+def _products(pair: Pair) -> Iterator[np.ndarray]:
+    """The products of each sum of both together and each of the first minus the second, (sequences that differ,)."""
+    return (a * b for a, b in product(pair.both[pair.differs].T, pair.apart.T))
+
+
+def _chunk_statistics(
+    pair: Pair, moved: np.ndarray, swapped: np.ndarray, curves: Curves
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The differences, their standard errors and |t| of some swaps, each (swaps, M).
+
+    `moved` (swaps, S) are the swapped sums of the first minus the second, and `swapped` those of products, or signs.
+    """
+    total = pair.both.sum(axis=0)
     sums = np.stack([total + moved, total - moved], axis=1) / 2  # (swaps, 2, S)
     named = Matrix(sums, pair.shapes).named
     metrics = np.stack([track_sums.mean_of_known(curve) for curve in curves(named(sums))], axis=-1)
@@ -178,7 +176,7 @@ def _chunk_statistics(pair: Pair, signs: np.ndarray, curves: Curves) -> tuple[np
     difference[np.abs(difference) <= BLUR * np.abs(metrics).max(axis=1)] = 0.0
     gradient = gradients(named(sums), curves)
     minus, plus = gradient[:, 0] - gradient[:, 1], gradient[:, 0] + gradient[:, 1]  # (swaps, M, S)
-    squares = (_added_products if len(total) <= MOST_SUMS else _added_contributions)(pair, signs, minus, plus)
+    squares = (_added_products if len(total) <= MOST_SUMS else _added_contributions)(pair, swapped, minus, plus)
     scale = (minus**2 @ (pair.both**2).sum(axis=0) + plus**2 @ (pair.apart**2).sum(axis=0)) / 4
     centre = (minus @ total + np.einsum("nms,ns->nm", plus, moved)) / 2
     squares = (squares - centre**2 / pair.n_sequences) * (pair.n_sequences / max(pair.n_sequences - 1, 1))
@@ -187,18 +185,17 @@ def _chunk_statistics(pair: Pair, signs: np.ndarray, curves: Curves) -> tuple[np
     return difference, error, np.where(difference == 0, 0.0, np.where(np.isnan(t), np.inf, t))
 
 
-def _added_products(pair: Pair, signs: np.ndarray, minus: np.ndarray, plus: np.ndarray) -> np.ndarray:
-    """The sum of the squared contributions of all sequences, (swaps, M), from products of sums."""
+def _added_products(pair: Pair, swapped: np.ndarray, minus: np.ndarray, plus: np.ndarray) -> np.ndarray:
+    """The sum of the squared contributions of all sequences, (swaps, M), from swapped products of sums."""
     n_sums = pair.both.shape[1]
     of_both, of_apart = pair.both.T @ pair.both, pair.apart.T @ pair.apart
-    products = (pair.both[pair.differs][:, :, None] * pair.apart[:, None, :]).reshape(len(pair.apart), n_sums**2)
-    cross = (signs @ products).reshape(-1, n_sums, n_sums)
+    cross = swapped.reshape(-1, n_sums, n_sums)
     squares = ((minus @ of_both + 2 * (plus @ cross.transpose(0, 2, 1))) * minus).sum(axis=-1)
     return (squares + ((plus @ of_apart) * plus).sum(axis=-1)) / 4
 
 
 def _added_contributions(pair: Pair, signs: np.ndarray, minus: np.ndarray, plus: np.ndarray) -> np.ndarray:
-    """The same, sequence by sequence and metric by metric."""
+    """The same, sequence by sequence and metric by metric, from the signs of the swaps."""
     answer = np.empty(minus.shape[:2])
     for metric in range(minus.shape[1]):
         contribution = minus[:, metric] @ pair.both.T  # (swaps, sequences)

@@ -21,13 +21,11 @@ from .estimates import clustered, combined, estimates_of, macro, tau_of, with_un
 from .interval_tables import (
     QUESTION,
     metric_table,
-    of_too_few,
     result_table,
     warning_texts,
-    with_reasons,
-    without_interval,
 )
 from .jackknife import Intervals
+from .reasons import of_too_few, with_reasons, without_interval
 from .resampling import (
     bounds,
     check_labels,

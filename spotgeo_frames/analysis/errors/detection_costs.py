@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ...matching import Pairs
-from ...scoring import AveragePrecision, Matched, Scope, curves, protocol_entries
+from ...scoring import AveragePrecision, Matched, curves, protocol_entries, scopes
 from ...support import pandas_tables
 from .detection_errors import KINDS, LOST, DetectionErrors, errors_at, kinds_of, nearest_truths
 
@@ -106,8 +106,8 @@ def _ap(matched: Matched, left: Left, as_tide: bool = False) -> float:
     true = np.flatnonzero(left.finds >= 0)
     averages = curves.averages_of(
         detections._replace(category=left.category, rank=None, **taken),
-        Scope(left.counts, np.ones(len(left.finds), bool)),
-        [Pairs(true, left.finds[true], np.ones(len(true)))],
+        scopes.Scope(left.counts, np.ones(len(left.finds), bool)),
+        scopes.matches_of(Pairs(true, left.finds[true], np.ones(len(true))), [np.arange(len(true))]),
         {"AP": matched.numbers["AP"]},
         protocol_entries.PROTOCOLS["coco"] if as_tide else matched.protocol,
         recalls=TIDE_RECALLS if as_tide else None,

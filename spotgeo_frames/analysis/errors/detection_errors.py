@@ -125,7 +125,7 @@ def errors_at(
     matched: Matched, nearest: tuple[Nearest, Nearest], position: int, least: float = LEAST_SIMILARITY
 ) -> DetectionErrors:
     """The errors at the threshold of this position."""
-    detections, scope, pairs = matched.detections, matched.scopes["all"], matched.pairs["all"][position]
+    detections, scope, pairs = matched.detections, matched.scopes["all"], matched.matches["all"].at(position)
     finds, is_wrong = np.full(len(detections.row), -1), scope.within.copy()
     is_wrong[pairs.prediction] = False
     pairs = pairs.take(curves.is_right(detections, scope, pairs))
@@ -182,7 +182,7 @@ def errors_of_rows(matched: Matched, position: int, least: float) -> RowErrors:
     stands = np.flatnonzero(errors.stands_for >= 0)
     kind[truth_rows] = errors.truth_kind
     similarity[truth_rows[errors.stands_for[stands]]] = errors.similarity[stands]
-    detections, pairs = matched.detections, matched.pairs["all"][position]
+    detections, pairs = matched.detections, matched.matches["all"].at(position)
     has_row = np.ones(len(detections.row), bool)
     has_row[pairs.prediction[shares_row(detections, matched.scopes["all"], pairs)]] = False
     alarms = np.flatnonzero(has_row)

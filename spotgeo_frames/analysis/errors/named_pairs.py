@@ -21,7 +21,19 @@ def with_named_pairs(table: pd.DataFrame, other: np.ndarray) -> pd.DataFrame:
         truth, predicted = (f"{prefix}{name}" for prefix in schema.SIDE_PREFIXES)
         if truth in table and predicted in table:
             columns[f"pair_{name}"] = _taken(table[truth], table[predicted], other, is_alarm)
+    if "pair_category" in columns:
+        columns["pair_category"] = as_categories(columns["pair_category"], table)
     return table.assign(**columns)
+
+
+def as_categories(values: pd.Series, table: pd.DataFrame) -> pd.Series:
+    """Categories of one side, which match tables have as float64 where they are numbers, as integers where all are.
+
+    The column `category` of both sides tells.
+    """
+    is_number = pd.api.types.is_float_dtype(values.dtype)
+    is_integer = "category" in table and pd.api.types.is_integer_dtype(table["category"].dtype)
+    return values.astype("Int64") if is_number and is_integer else values
 
 
 def _taken(of_truth: pd.Series, of_predictions: pd.Series, other: np.ndarray, is_alarm: np.ndarray) -> pd.Series:

@@ -31,6 +31,7 @@ from ..certainty import truth_differences
 from . import detection_errors
 from .differences import rule_differences, truth_rows
 from .error_kinds import KINDS, kinds_of_errors
+from .named_pairs import as_categories
 
 SUSPICIONS = ["unlabelled", "other_class", "twice", "never_found"]
 UNLABELLED, OTHER_CLASS, TWICE, NEVER_FOUND = range(len(SUSPICIONS))
@@ -314,7 +315,7 @@ def _suspects(of: _Submission, found: _Found, submission: str | None) -> pd.Data
         ("predicted_category", "predicted_category", found.predicted),
     ):
         if source in of.table:
-            columns[name] = _taken(of.table[source], rows)
+            columns[name] = as_categories(_taken(of.table[source], rows), of.table)
     scores = as_numbers(of.table[SCORE]) if SCORE in of.table else np.full(len(of.table), np.nan)
     columns["score"] = np.append(scores, np.nan)[found.predicted]
     columns[of.rule.pair_measure] = found.measure

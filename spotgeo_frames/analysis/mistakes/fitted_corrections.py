@@ -130,7 +130,8 @@ def of_frame_shifts(truth: Annotations, predictions: pd.DataFrame, reach: float)
 def of_sequences(truth: Annotations, predictions: pd.DataFrame, reach: float) -> Iterator[Correction]:
     """Predictions of a sequence that are called another one, and the reverse, or all in a circle."""
     known, found = _places(truth, predictions)
-    if not {*known["sequence"]} & {*found["sequence"]}:
+    names_of_truth, names_found = ({*side["sequence"].unique()} for side in (known, found))
+    if not names_of_truth & names_found:
         return
     links = _other_sequences(known, found, reach)
     if not links:
@@ -139,7 +140,7 @@ def of_sequences(truth: Annotations, predictions: pd.DataFrame, reach: float) ->
     if pd.api.types.is_integer_dtype(names.dtype):
         steps = pd.Series([to - of for of, to in links.items()])
         step = int(steps.mode().iloc[0])
-        goes_beyond = not {*found["sequence"]} <= {*known["sequence"]}
+        goes_beyond = not names_found <= names_of_truth
         if goes_beyond and len(steps) >= FEWEST_ELSEWHERE and (steps == step).mean() >= SAME_STEP:
             suspicion = f"sequences are numbered too {'low' if step > 0 else 'high'} by {abs(step):,}"
             advice = f"count sequences as the truth does: sequence = sequence {'+' if step > 0 else '-'} {abs(step)}"
@@ -157,7 +158,7 @@ def _other_sequences(known: pd.DataFrame, found: pd.DataFrame, reach: float) -> 
     is_near = np.zeros(len(found), bool)
     is_near[near(known, found, reach)[1]] = True
     hits = pd.Series(is_near).groupby(found["sequence"]).mean()
-    strange = {*hits.index[hits < HITS], *known["sequence"]} - {*hits.index[hits >= HITS]}
+    strange = {*hits.index[hits < HITS], *known["sequence"].unique()} - {*hits.index[hits >= HITS]}
     known, voters = (side[side["sequence"].isin(strange)].reset_index(drop=True) for side in (known, found))
     if known["sequence"].nunique() < 2 or voters["sequence"].nunique() < 2:
         return {}

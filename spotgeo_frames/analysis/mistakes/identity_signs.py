@@ -114,11 +114,12 @@ def _rows_of_the_frame(followed: Followed) -> tuple[str, str] | None:
     first, size = frames["min"], frames["size"]
     if first.min() not in (0, 1) or (first != first.min()).any() or not (frames["max"] - first + 1 == size).all():
         return None
-    kept, linked = followed.kept(numbers), int(np.count_nonzero(_links(followed)[followed.after] == followed.before))
-    n_changes = int((size.groupby("sequence").diff().fillna(0) != 0).sum())
+    kept, n_changes = followed.kept(numbers), int((size.groupby("sequence").diff().fillna(0) != 0).sum())
     telling = enough("mended steps", n_changes) or kept < FOLLOWS * n_steps
-    better = enough("mended steps", linked - kept) and linked - kept >= SHARE_MENDED * (n_steps - kept)
-    if not telling or not better:
+    if not telling or not enough("mended steps", n_steps - kept):
+        return None  # so of most that follow objects, without linking their rows
+    linked = int(np.count_nonzero(_links(followed)[followed.after] == followed.before))
+    if not enough("mended steps", linked - kept) or linked - kept < SHARE_MENDED * (n_steps - kept):
         return None
     reason = (
         f"they stay the same in {kept:,} of {n_steps:,} steps of matched objects; those of the nearest in {linked:,}"

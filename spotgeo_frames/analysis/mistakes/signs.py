@@ -17,6 +17,7 @@ import pandas as pd
 
 from ...geometries import Rows, geometry_of
 from ...matching import left_out
+from ...support import special_functions
 from ...tables import columns_of, messages, schema
 from .corrections import GAIN
 from .evidence import enough, near, of_one_joint, places_of
@@ -164,8 +165,7 @@ def _chance_of_empty(counts: pd.DataFrame, is_lacking: np.ndarray) -> float:
 
     Objects stay through the frames of a sequence, so its mean count per frame is all that it tells.
     """
-    from scipy.special import pdtrc
-
+    special = special_functions()
     there = counts[~is_lacking]
     ratio = there["found"] / there["truth"]
     usual = float(ratio.mean())
@@ -177,7 +177,7 @@ def _chance_of_empty(counts: pd.DataFrame, is_lacking: np.ndarray) -> float:
         return 1.0
     shape = 1 / max(float(scatter), LEAST_SCATTER)
     empty = (1 + usual * counts["truth"] / shape) ** -shape
-    return float(pdtrc(is_lacking.sum() - 1, empty.sum()))
+    return float(special.pdtrc(is_lacking.sum() - 1, empty.sum()))
 
 
 def capped(case: Case) -> Iterator[Suspicion]:

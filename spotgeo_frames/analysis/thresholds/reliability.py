@@ -1,9 +1,9 @@
 """calibration(): whether scores are the chances of being right.
 
-The detections are put into bins of the score with equally many in each. In a bin of a calibrated detector, the share
-that is right (precision) is the mean score (Guo et al. 2017, arXiv:1706.04599; of detectors Küppers et al. 2020,
-doi:10.1109/CVPRW50498.2020.00171). The expected calibration error (ECE) is the mean distance of the two, over all
-detections.
+The detections are put into bins of the score with equally many in each, or of equal width. In a bin of a calibrated
+detector, the share that is right (precision) is the mean score (Guo et al. 2017, arXiv:1706.04599; of detectors Küppers
+et al. 2020, doi:10.1109/CVPRW50498.2020.00171). The expected calibration error (ECE) is the mean distance of the two,
+over all detections.
 
 Few detections have an ECE above 0 even if they are perfectly calibrated, because distances do not cancel out: by
 sqrt(2 / pi) standard errors in each bin, if these are normal. Where bins are off the mark, it is less. So the interval
@@ -11,14 +11,15 @@ of the ECE leaves out that much below, and nothing above.
 """
 
 import warnings
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from ...scoring import FEW_SEQUENCES, LITTLE_KNOWN, OF_FEW, AveragePrecision, NamedSums, sequence_sums
-from ...support import InputError, arrays, pandas_tables
+from ...support import InputError, arrays, result_views, special_functions
 from ...tables import Table, array_of, as_numbers, binning, messages, schema, selections, table_kinds
+from ...tracking import known_metric
 from ..certainty import QUESTION, Functions, Intervals, jackknife, reasons, resampling
 from .operating_points import SCORE, is_detection, scored_matches
 
@@ -53,13 +54,14 @@ class Calibration(NamedTuple):
     summary: pd.DataFrame
 
     def __repr__(self) -> str:
-        return pandas_tables.result_as_text(self, self._headline())
+        return result_views.result_as_text(self, self._headline())
 
     def _repr_html_(self) -> str | None:
-        return pandas_tables.result_as_html(self, self._headline())
+        fronts = [result_views.Front("bins", known=known_metric)]
+        return result_views.result_as_html(self, self._headline(), fronts)
 
     def _headline(self) -> list[str]:
-        return pandas_tables.headline(self.summary, ["expected_calibration_error", "low", "high"])
+        return result_views.headline(self.summary, ["expected_calibration_error", "low", "high"])
 
 
 class _Detections(NamedTuple):
@@ -76,7 +78,7 @@ class _Detections(NamedTuple):
 @table_kinds.same_kind_as("x")
 def calibration(
     x: Table | NamedTuple | AveragePrecision,
-    bins: int = 10,
+    bins: int | Literal["equal"] = 10,
     threshold: float | None = None,
     *,
     confidence: float = 0.95,
@@ -94,7 +96,9 @@ def calibration(
         table.
     bins
         How many bins of the score there are, 2 to 1000, with equally many detections in each; fewer where many have the
-        same score.
+        same score. Or "equal": those of the ten bins [0, 0.1), [0.1, 0.2) to [0.9, 1] that have detections. These are
+        D-ECE's own, and the error is then the metric `d_ece` of `add_metrics` (Küppers et al. 2020,
+        doi:10.1109/CVPRW50498.2020.00171).
     threshold
         Of average precision, the similarity from which on a detection is right, one of those that it is the mean over:
         the lowest by default, which is 0.5 unless `thresholds` said otherwise.
@@ -136,21 +140,27 @@ def calibration(
        expected_calibration_error    low   high  by_chance
     0                        0.16  0.131  0.177      0.011
     """
-    if not isinstance(bins, int | np.integer) or isinstance(bins, bool) or not 2 <= bins <= binning.MOST_BINS:
-        raise ValueError(f"bins is {bins!r}; an integer from 2 to {binning.MOST_BINS} is needed")
+    is_count = isinstance(bins, int | np.integer) and not isinstance(bins, bool) and 2 <= bins <= binning.MOST_BINS
+    if bins != "equal" and not is_count:
+        raise ValueError(f'bins is {bins!r}; an integer from 2 to {binning.MOST_BINS} or "equal" is needed')
     resampling.check_confidence(confidence)
     table = scored_matches(x, threshold, "calibration")
     table = table[is_detection(table)].reset_index(drop=True)
     _check_range(table)
-    in_bins = array_of(selections.binned(table, SCORE, int(bins)))
+    score = as_numbers(table[SCORE])
+    in_bins = array_of(binning.in_equal_bins(score) if bins == "equal" else selections.binned(table, SCORE, int(bins)))
     bin_of_row, first = selections.number_groups({SCORE: in_bins}, len(table))
     sequence, n_sequences = resampling.number_sequences(table)
     is_right = (table["outcome"].array.codes == schema.TP).astype(np.float64)
-    detections = _Detections(as_numbers(table[SCORE]), is_right, bin_of_row, sequence, len(first), n_sequences)
+    detections = _Detections(score, is_right, bin_of_row, sequence, len(first), n_sequences)
     of_bins = _bin_table(detections, confidence)
     of_bins.insert(0, SCORE, in_bins.take(first))
     summary = _summary(detections, confidence)
-    of_bins.attrs = summary.attrs = table.attrs | {"question": QUESTION, "bins": int(bins), "confidence": confidence}
+    of_bins.attrs = summary.attrs = table.attrs | {
+        "question": QUESTION,
+        "bins": bins if bins == "equal" else int(bins),
+        "confidence": confidence,
+    }
     for text in _warning_texts(summary):
         warnings.warn(f"calibration: {text}", stacklevel=table_kinds.CALLER)
     return Calibration(of_bins, summary)
@@ -246,12 +256,11 @@ def _error() -> Functions:
 
 def _bounds(found: Intervals, by_chance: float, confidence: float) -> tuple[float, float]:
     """The interval of the expected calibration error."""
-    from scipy.special import stdtrit  # imported here, because it is slow to import
-
+    special = special_functions()
     estimate, error = found.estimate[0, 0], found.error[0, 0]
     if np.isnan(estimate + error + by_chance):
         return np.nan, np.nan
-    reach = stdtrit(found.degrees_of_freedom[0, 0], (1 + confidence) / 2) * error
+    reach = special.stdtrit(found.degrees_of_freedom[0, 0], (1 + confidence) / 2) * error
     low, high = max(estimate - by_chance - reach, 0.0), min(estimate + reach, 1.0)
     if error <= jackknife.ROUNDING:  # all sequences agree: the bounds of a share of as many units
         low, high = (

@@ -37,8 +37,9 @@ from ...matching import (
     rule_of_tables,
 )
 from ...scoring import point_sets, registry
-from ...support import pandas_tables, work
+from ...support import result_views, work
 from ...tables import Annotations, Table, as_annotations, checks, provenance, table_kinds
+from ...tracking import known_metric
 from ..certainty import resampling
 from .cross_validation import best_threshold, null_texts
 from .level_sums import LevelSums, level_sums, score_levels
@@ -79,14 +80,15 @@ class Sweep(NamedTuple):
     best: pd.DataFrame
 
     def __repr__(self) -> str:
-        return pandas_tables.result_as_text(self, self._headline())
+        return result_views.result_as_text(self, self._headline())
 
     def _repr_html_(self) -> str | None:
-        return pandas_tables.result_as_html(self, self._headline())
+        fronts = [result_views.Front("best", known=lambda name: known_metric(name.removesuffix("_cross_validated")))]
+        return result_views.result_as_html(self, self._headline(), fronts)
 
     def _headline(self) -> list[str]:
         metrics = [f"{name}{end}" for name in ("HOTA", "f1") for end in ("", "_cross_validated")]
-        return pandas_tables.headline(self.best, ["tau", "threshold", "score_threshold", *metrics, "average_precision"])
+        return result_views.headline(self.best, ["tau", "threshold", "score_threshold", *metrics, "average_precision"])
 
 
 @table_kinds.same_kind_as("truth")

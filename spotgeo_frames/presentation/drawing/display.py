@@ -4,7 +4,7 @@ Only the displayed text is rounded; the tables keep their values. The HTML repor
 display tables this way. The report looks the same for every reader; Jupyter follows the options of pandas.
 """
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from functools import partial
 from typing import Any
 
@@ -12,12 +12,15 @@ import numpy as np
 import pandas as pd
 
 from ...scoring import FEW_NOTE, few_marked
-from ...support import DASH, bins_as_text, is_binned, label, pandas_tables
+from ...support import DASH, bins_as_text, is_binned, label, number_text, pandas_tables
 from ...tables import schema
 from .wording import reading
 
 # Columns whose values belong to the metric that the column `metric` names in the same row.
 OF_METRIC = ("estimate", "low", "high", "value", "rest")
+
+# Formats a number, which may be a share of 1.
+Written = Callable[[float, bool], str]
 
 # Columns whose integers are names, not counts; they get no thousands separators.
 IDENTIFIERS = ("sequence", "frame", "object", "joint", "category", "rank", "track", "before", "after", "by")
@@ -63,21 +66,21 @@ def show_tables(on: bool = True) -> None:
         formatter.for_type(pd.DataFrame, shown.keywords["before"])  # None registers nothing
 
 
-def texts(table: pd.DataFrame, precision: int | None = None) -> pd.DataFrame:
+def texts(table: pd.DataFrame, precision: int | None = None, *, percent: bool = True) -> pd.DataFrame:
     """Converts all values of a table to text; index and column names stay.
 
     `precision` is the count of decimals. By default numbers have two decimals, or three if they are below 1 and are no
-    shares.
+    shares. Without `percent`, shares stay fractions.
     """
     # In long and in transposed tables the metric is named by the row, not by the column.
     named = table["metric"] if "metric" in table else [""] * len(table)
     of_metric = np.array([is_share(name) for name in named], bool)
     on_its_side = not any(is_share(name) for name in table.columns)
     of_label = np.array([on_its_side and is_share(name) for name in table.index], bool)
-    columns = []
+    columns, written = [], partial(number_text, precision=precision, percent=percent)
     for position, name in enumerate(table.columns):
         shares = is_share(name) | of_label | (of_metric & (name in OF_METRIC))
-        columns.append(_texts(table.iloc[:, position], shares, name, precision))
+        columns.append(_texts(table.iloc[:, position], shares, name, written))
     answer = pd.DataFrame(dict(enumerate(columns)), index=table.index, dtype="object")
     answer.columns = table.columns
     return answer
@@ -96,25 +99,6 @@ def is_share(name: Hashable) -> bool:
     return str(name).endswith("_share")
 
 
-def number_text(value: float, share: bool = False, precision: int | None = None) -> str:
-    """Formats a number: `87.34%` for a share, `1,234.50`, `0.123`, `0.00012`, or a dash for null.
-
-    `precision` is the count of decimals. By default there are two, or three if the number is below 1 and is no share. A
-    number that would round to 0 is written with its first nonzero digits instead.
-    """
-    if np.isnan(value):
-        return DASH
-    decimals = 2 if precision is None else precision
-    if share:
-        return f"{value:.{decimals}%}"
-    size = abs(value)
-    if size >= 1e15:
-        return f"{value:.6g}"
-    if precision is None and 0 < size < 1:
-        decimals = 3
-    return f"{value:,.{decimals}f}" if size == 0 or size >= 10.0**-decimals else f"{value:.{precision or 2}g}"
-
-
 def _is_identifier(name: Hashable) -> bool:
     """Whether the integers of a column are names, not counts."""
     return str(name).rpartition("_")[2] in IDENTIFIERS and not str(name).startswith("n_")
@@ -125,7 +109,7 @@ def _is_carried(name: Hashable) -> bool:
     return str(name).startswith(tuple(schema.PREFIXES.values())) or name in ("tau", "epsilon")
 
 
-def _texts(values: pd.Series, shares: np.ndarray, name: Hashable, precision: int | None) -> list[str]:
+def _texts(values: pd.Series, shares: np.ndarray, name: Hashable, written: Written) -> list[str]:
     """Formats the values of one column; `shares` marks the rows that are shares of 1."""
     if is_binned(values):
         values = bins_as_text(values.to_frame("bins"))["bins"]
@@ -139,16 +123,16 @@ def _texts(values: pd.Series, shares: np.ndarray, name: Hashable, precision: int
         values = pd.Series(numbers)
     is_identifier = _is_identifier(name)
     rows = zip(values, shares, null, strict=True)
-    return [DASH if is_null else _text(value, share, is_identifier, precision) for value, share, is_null in rows]
+    return [DASH if is_null else _text(value, share, is_identifier, written) for value, share, is_null in rows]
 
 
-def _text(value: Any, share: bool, is_identifier: bool, precision: int | None) -> str:
+def _text(value: Any, share: bool, is_identifier: bool, written: Written) -> str:
     """Formats a value that is not null."""
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
     if isinstance(value, int | np.integer):
         return f"{value}" if is_identifier else f"{value:,}"
-    return number_text(value, share, precision) if isinstance(value, float) else label(value)
+    return written(value, share) if isinstance(value, float) else label(value)
 
 
 def as_html(table: pd.DataFrame) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ...analysis.errors import COLUMNS, background_of, column_of
-from ...support import label
+from ...support import InputError, label
 from ...tables import Table
 from . import drawn_tables
 from .drawn_tables import Who
@@ -27,7 +27,7 @@ def squares_to_draw(counts: Table | Mapping[str, Table], who: Who) -> dict[str, 
     if isinstance(counts, Mapping):
         return {str(name): _square(_table(of, who), who) for name, of in counts.items()}
     table = _table(counts, who)
-    if "submission" not in table or _is_square(table):
+    if "submission" not in table or is_square(table):
         return {"": _square(table, who)}
     names = drawn_tables.names_of_rows(table, who)
     of_each = {name: table[names == name].drop(columns="submission") for name in dict.fromkeys(names)}
@@ -39,14 +39,14 @@ def _table(given: Any, who: Who) -> pd.DataFrame:
     return drawn_tables.table_to_draw(given, "counts", (), NEEDED, who=who)
 
 
-def _is_square(table: pd.DataFrame) -> bool:
+def is_square(table: pd.DataFrame) -> bool:
     """Whether a table has a column for each category of its rows, as a wide one has."""
     return COLUMNS[0] in table and {COLUMNS[0], *(column_of(str(name)) for name in table[COLUMNS[0]])} == {*table}
 
 
 def _square(table: pd.DataFrame, who: Who) -> pd.DataFrame:
     """One table as a square."""
-    if _is_square(table):
+    if is_square(table):
         names = [str(name) for name in table[COLUMNS[0]]]
         return pd.DataFrame(table[[*map(column_of, names)]].to_numpy(np.int64), names, names)
     drawn_tables.check_columns(table, [*COLUMNS, "count"], NEEDED, who)
@@ -56,6 +56,12 @@ def _square(table: pd.DataFrame, who: Who) -> pd.DataFrame:
     named = pd.DataFrame({side: text.fillna(background) for side, text in texts.items()} | {"count": table["count"]})
     square = named.pivot_table("count", index=COLUMNS[0], columns=COLUMNS[1], aggfunc="sum", fill_value=0)
     return square.reindex(index=[*names, background], columns=[*names, background], fill_value=0)
+
+
+def check_one(squares: Mapping[str, pd.DataFrame]) -> None:
+    """Raises InputError unless there is one square, which is what a plot draws."""
+    if len(squares) != 1:
+        raise InputError(f"plots: counts are of {len(squares)} submissions; give those of one, or use charts.confusion")
 
 
 def shares_of_rows(square: pd.DataFrame) -> np.ndarray:

@@ -60,7 +60,7 @@ def matches_to_draw(matches: Table | Mapping[str, Table], who: Who, stacklevel: 
     Warns if it has rows twice in one submission.
     """
     if isinstance(matches, Mapping):
-        _check_any(matches, "matches", "match tables", who)
+        check_any(matches, "matches", "match tables", who)
         return together({str(name): matches_to_draw(of, who, stacklevel + 2) for name, of in matches.items()})
     table = checks.check_matches(matches)
     row_counts.warn_of_doubled(table, who, stacklevel + 1)
@@ -94,7 +94,7 @@ def table_to_draw(
     another object is given, such as the whole result, or if columns are missing.
     """
     if isinstance(given, Mapping):
-        _check_any(given, name, needed, who)
+        check_any(given, name, needed, who)
         return together({str(of): table_to_draw(given[of], str(of), columns, needed, field, who) for of in given})
     if hasattr(type(given), "_asdict"):
         is_there = hasattr(given, field) and {*columns} <= {*arrow.as_pandas(getattr(given, field), name).columns}
@@ -104,7 +104,7 @@ def table_to_draw(
     return table
 
 
-def _check_any(given: Mapping[Any, Any], name: str, needed: str, who: Who) -> None:
+def check_any(given: Mapping[Any, Any], name: str, needed: str, who: Who) -> None:
     """Raises InputError if a dict has no table."""
     if not given:
         raise InputError(f"{who}: {name}: there are no submissions; give {needed} of one or more")
@@ -135,6 +135,14 @@ def names_of_rows(table: pd.DataFrame, who: str) -> pd.Series:
     if n_null := int(table["submission"].isna().sum()):
         raise InputError(f"{who}: column submission: {messages.counted(n_null, 'row')} null; name each submission")
     return table["submission"].map(label).astype(object)
+
+
+def of_each(table: pd.DataFrame, who: Who) -> dict[str, pd.DataFrame]:
+    """The rows of each submission by its name; of a table of one, all under an empty name."""
+    if "submission" not in table:
+        return {"": table}
+    of = names_of_rows(table, who)
+    return {str(name): table[of == name] for name in dict.fromkeys(of)}
 
 
 def check_offsets(matches: pd.DataFrame, who: Who) -> None:
@@ -202,7 +210,7 @@ def best_of(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
     return rows.iloc[[place]]
 
 
-def pairs_to_draw(pairs: Table, metric: str | None, who: Who) -> tuple[pd.DataFrame, str]:
+def pairs_to_draw(pairs: Table | Mapping[str, Table], metric: str | None, who: Who) -> tuple[pd.DataFrame, str]:
     """The rows of a metric in the table `pairs` that `compare` returned, as far as they have intervals, and the metric.
 
     It is the first one of the table without one.
@@ -212,6 +220,14 @@ def pairs_to_draw(pairs: Table, metric: str | None, who: Who) -> tuple[pd.DataFr
     metric = _metric_to_draw(table, metric)
     rows = table[table["metric"] == metric]
     return rows[rows["aggregate"].isin(WITH_INTERVALS)] if "aggregate" in rows else rows, metric
+
+
+def pair_names(pairs: pd.DataFrame) -> list[str]:
+    """The name of each pair: its submissions, which mean is compared, and the slice, if there are any."""
+    by = [name for name in map(str, pairs.columns[: list(pairs.columns).index("a")]) if name != "submission"]
+    slices = [f", {name}" for name in slice_names(pairs, by)] if by else [""] * len(pairs)
+    sides = (pairs[side].map(label) for side in "ab")
+    return [f"{a} − {b}{of}{where}" for a, b, of, where in zip(*sides, mean_names(pairs), slices, strict=True)]
 
 
 def mean_names(pairs: pd.DataFrame) -> list[str]:
@@ -291,6 +307,10 @@ def category_lines(rows: pd.DataFrame, threshold: float, who: Who) -> dict[str, 
 def together(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Concatenates the tables of submissions, with `submission` as the first column."""
     names = list(tables)
+    if twice := [name for name, table in tables.items() if "submission" in table]:
+        raise InputError(
+            f"{twice[0]}: the table has a column submission already, so it needs no name; give it as it is"
+        )
     # A column may be numeric in one submission and text in another; then it becomes text.
     mixed = [
         column

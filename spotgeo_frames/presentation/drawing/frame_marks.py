@@ -6,6 +6,7 @@ labels beside the objects: `3 → 7` is truth 3, found as 7.
 
 from __future__ import annotations  # matplotlib is an extra, so its types cannot be looked up when plots are imported
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -15,7 +16,9 @@ from ...analysis.errors import identity_columns, switches
 from ...geometries import BONES, Rows, centres, geometry_of, pose_joints
 from ...support import DASH
 from ...tables import as_numbers, schema
-from .plot_parts import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, plain, shortened
+from ..theme import LIGHT
+from . import plot_parts as parts
+from .plot_parts import plain, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,15 +43,16 @@ class Mark(NamedTuple):
     line: Literal["-", "--"]
 
 
-MARKS = [
-    Mark("truth, found", TRUTH, schema.TP, "o", 11, GREEN, 1.0, "-"),
-    Mark("truth, missed", TRUTH, schema.FN, "o", 11, RED, 2.5, "-"),
-    Mark("prediction, right", PREDICTED, schema.TP, "+", 9, BLUE, 1.0, "--"),
-    Mark("prediction, false", PREDICTED, schema.FP, "x", 8, ORANGE, 2.0, "--"),
-]
+OF_OUTCOME = LIGHT.outcomes
+MARKS = (
+    Mark("truth, found", TRUTH, schema.TP, "o", 11, OF_OUTCOME["found"], 1.0, "-"),
+    Mark("truth, missed", TRUTH, schema.FN, "o", 11, OF_OUTCOME["missed"], 2.5, "-"),
+    Mark("prediction, right", PREDICTED, schema.TP, "+", 9, OF_OUTCOME["right"], 1.0, "--"),
+    Mark("prediction, false", PREDICTED, schema.FP, "x", 8, OF_OUTCOME["false"], 2.0, "--"),
+)
 
-# False alarms may be many; they are drawn first, so that they cover nothing, and misses last.
-DRAWN = [MARKS[3], MARKS[2], MARKS[0], MARKS[1]]
+# The colour of switches of identity, which are no outcomes.
+OF_SWITCH = LIGHT.series[len(MARKS)]
 
 # The size of markers as a share of that of points: larger ones would hide small boxes, and joints that lie close.
 SHARE_OF_BOXES = 0.5
@@ -56,7 +60,7 @@ SHARE_OF_JOINTS = 0.4
 
 SWITCH_MARK: dict[str, Any] = {
     "marker": "D",
-    "color": PURPLE,
+    "color": OF_SWITCH,
     "fillstyle": "none",
     "markeredgewidth": 2.0,
     "linestyle": "",
@@ -70,50 +74,83 @@ FILLED = 0.2
 RIM = 1.6
 
 
-def draw_frame(ax: Axes, rows: pd.DataFrame, *, scale: float = 1.0, rim: bool = False) -> None:
+class Marking(NamedTuple):
+    """How frames are drawn: the name before the texts of the legend, the marks, and options of Matplotlib for these."""
+
+    name: str = ""
+    marks: Sequence[Mark] = MARKS
+    style: Mapping[str, Any] = {}
+
+
+USUAL = Marking()
+
+
+def marking_of(ax: Any, name: str | None, color: parts.Colors, lines: Mapping[str, Any]) -> Marking:
+    """How a frame is drawn into Axes: a further one on them in one colour, if it has no colours of its own."""
+    position = parts.pens(ax, [""])[0].position
+    if color is None and position:
+        color = LIGHT.of(len(MARKS) + position)  # those before are of marks and of switches
+    pens = parts.pens(None, [mark.label for mark in MARKS], color)
+    given = zip(MARKS, pens, strict=True) if color is not None else ()
+    marks = [mark._replace(color=pen.color) for mark, pen in given]
+    parts.named(None, name)
+    name = f"{position + 1}" if name is None and position else name  # marks of two calls would have equal texts
+    return Marking(parts.in_legend(name or ""), marks or MARKS, parts.options("lines", lines))
+
+
+def draw_frame(
+    ax: Axes, rows: pd.DataFrame, *, scale: float = 1.0, rim: bool = False, marking: Marking = USUAL
+) -> None:
     """Draws the rows of one frame of a checked match table with coordinates (px).
 
     `scale` is the size of the marks; where it is less than 1, only identities that are switched are written. `rim`
     draws a white rim around all marks, which makes them visible on any picture.
     """
+    before, pen = {*ax.get_children()}, parts.pens(ax, [""])[0]
     outcome = rows["outcome"].array.codes
     found = rows[outcome == schema.TP]
     links = (np.stack(ends) for ends in zip(centres(found, TRUTH), centres(found, PREDICTED), strict=True))
-    ax.plot(*links, "-", color=GREY, **_rim(1.5, rim))
-    for mark in DRAWN:
+    ax.plot(*links, "-", color=LIGHT.faint, **_rim(1.5, rim))
+    found, missed, right, false = marking.marks
+    drawn = (false, right, found, missed)  # false alarms may be many, so they are first and cover nothing
+    for mark in drawn:
         bones = bones_of_joints(rows, mark.side, mark.outcome)
         width = mark.width * scale
-        ax.plot(*bones, mark.line, color=mark.color, linewidth=width, **_rim(width, rim))
-    for mark in DRAWN:
-        _draw_mark(ax, rows, mark, rows[outcome == mark.outcome], scale, rim)
+        own: dict[str, Any] = {"linestyle": mark.line, "color": mark.color, "linewidth": width} | dict(marking.style)
+        ax.plot(*bones, **own, **_rim(width, rim))
+    for mark in drawn:
+        _draw_mark(ax, rows, mark, rows[outcome == mark.outcome], scale, rim, marking.style)
     _draw_identities(ax, rows, scale, rim)
+    parts.note(pen, *({*ax.get_children()} - before))
 
 
-def _draw_mark(ax: Axes, rows: pd.DataFrame, mark: Mark, objects: pd.DataFrame, scale: float, rim: bool) -> None:
+def _draw_mark(
+    ax: Axes,
+    rows: pd.DataFrame,
+    mark: Mark,
+    objects: pd.DataFrame,
+    scale: float,
+    rim: bool,
+    style: Mapping[str, Any],
+) -> None:
     """Draws the objects of one mark: their markers, boxes, joints and skeletons."""
     boxed = geometry_of(rows, mark.side).outline is not None
     share = SHARE_OF_BOXES if boxed else SHARE_OF_JOINTS if "joint" in rows else 1.0
     width = mark.width * scale
     effects = _rim(width, rim)
-    lines: dict[str, Any] = {"color": mark.color, "linewidth": width, **effects}
+    lines: dict[str, Any] = {"linestyle": mark.line, "color": mark.color, "linewidth": width, **effects} | dict(style)
     if boxed:
         around = _outlines(objects, mark.side)
-        ax.plot(*around, mark.line, **lines)
+        ax.plot(*around, **lines)
         if geometry_of(rows, mark.side).is_filled:
             _fill(ax, np.stack(around, axis=1), mark.color)
     if pose_joints(objects):
-        ax.plot(*bones_of_poses(objects, mark.side), mark.line, **lines)
+        ax.plot(*bones_of_poses(objects, mark.side), **lines)
         x, y = pose_places(objects, mark.side)
         ax.plot(x.ravel(), y.ravel(), ".", color=mark.color, markersize=5 * scale, **effects)
-    ax.plot(
-        *centres(objects, mark.side),
-        mark.marker,
-        markersize=mark.size * share * scale,
-        color=mark.color,
-        markeredgewidth=width,
-        fillstyle="none",
-        **effects,
-    )
+    own: dict[str, Any] = {"marker": mark.marker, "markersize": mark.size * share * scale, "color": mark.color}
+    own |= {"markeredgewidth": width, "fillstyle": "none", **effects} | dict(style) | {"linestyle": ""}
+    ax.plot(*centres(objects, mark.side), **own)
 
 
 def _draw_identities(ax: Axes, rows: pd.DataFrame, scale: float, rim: bool) -> None:
@@ -137,7 +174,7 @@ def _write(ax: Axes, label: Label, offset: tuple[float, float]) -> None:
         (label.x, label.y),
         offset,
         textcoords="offset points",
-        color=PURPLE if label.is_switch else "black",
+        color=OF_SWITCH if label.is_switch else "black",
         weight="bold" if label.is_switch else "normal",
         fontsize="x-small",
         annotation_clip=True,
@@ -150,7 +187,7 @@ def is_tracked(rows: pd.DataFrame) -> bool:
     return "event" in rows
 
 
-def frame_legend(rows: pd.DataFrame) -> list[Any]:
+def frame_legend(rows: pd.DataFrame, marking: Marking = USUAL) -> list[Any]:
     """The entries of the legend for the marks of a frame of this match table."""
     from matplotlib.lines import Line2D
 
@@ -159,7 +196,7 @@ def frame_legend(rows: pd.DataFrame) -> list[Any]:
         Line2D(
             [],
             [],
-            label=mark.label,
+            label=f"{marking.name}: {mark.label}".removeprefix(": "),
             marker=mark.marker,
             color=mark.color,
             fillstyle="none",
@@ -167,7 +204,7 @@ def frame_legend(rows: pd.DataFrame) -> list[Any]:
             linewidth=mark.width,
             linestyle=mark.line if lined or geometry_of(rows, mark.side).outline else "",
         )
-        for mark in MARKS
+        for mark in marking.marks
     ]
     if is_tracked(rows):
         entries.append(Line2D([], [], label="switch of identity", markersize=9, **SWITCH_MARK))

@@ -3,7 +3,7 @@
 from __future__ import annotations  # matplotlib is an extra, so its types cannot be looked up when plots are imported
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,15 +15,15 @@ from ...geometries import geometry_of, with_places
 from ...support import InputError, arrays
 from ...tables import Table, arrow, check_coordinates, checks, schema
 from ..viewer import places
+from . import plot_parts as parts
 from .drawn_tables import check_one_submission, count_to_draw
-from .frame_marks import draw_frame, frame_legend, tally
+from .frame_marks import Marking, draw_frame, frame_legend, marking_of, tally
 from .pictures import Behind, extent_of, noted_size, picture_behind, pictures_behind
-from .plot_parts import axes_or_new, figure_or_new, legend_below, legend_beside, nothing_to_draw, plain, shortened
+from .plot_parts import plain, shortened
 from .wording import Plane, plane_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 # The left, right, bottom and top (px) of what a panel shows.
 Area = tuple[float, float, float, float]
@@ -53,11 +53,15 @@ SMALL = 0.65
 
 def frame(
     matches: Table,
-    sequence: Any,
+    sequence: Hashable,
     frame: int,
     ax: Axes | None = None,
+    label: str | None = None,
+    color: parts.Colors = None,
+    *,
     picture: Any = None,
     axes: tuple[str, str] | None = None,
+    **lines: Any,
 ) -> Axes:
     """Draws one frame: its truths, its predictions, and a line between each truth and its matched prediction.
 
@@ -73,12 +77,19 @@ def frame(
         The sequence, of the type that the table's sequences have, and the number of the frame.
     ax
         The Axes to draw into; a new figure without it.
+    label
+        The name of the submission, before the texts of the legend.
+    color
+        A colour for all marks, or one for each of the four in the legend, as a list or by name; those of the theme
+        without it.
     picture
         The picture to draw behind the frame: the path of a PNG or JPEG, or an array of pixels, (height, width) or
         (height, width, 3 or 4 colours). The centre of its first pixel is at 0, 0.
     axes
         Which two of `x`, `y` and `z` are drawn of points in space, such as ("x", "z"), whose second axis then points up
         unless it is y; x and y without a word.
+    lines
+        Options of Matplotlib for the marks, such as `linewidth`.
 
     Returns
     -------
@@ -105,22 +116,29 @@ def frame(
     if picture is not None:
         check_image(plane_of(table))
     [rows] = _rows_of(table, [(sequence, frame)])
-    ax = axes_or_new(ax)
     behind = None if picture is None else picture_behind(picture, rows)
+    marking = marking_of(ax, label, color, lines)
+    ax = parts.axes_or_new(ax)
     show_picture(ax, rows, behind)
-    draw_frame(ax, rows, rim=behind is not None)
-    ax.set_title(f"Sequence {plain(shortened(sequence, 40))}, frame {frame}\n{tally(rows)}")
-    legend_beside(ax, handles=frame_legend(rows))
+    draw_frame(ax, rows, rim=behind is not None, marking=marking)
+    title = f"Sequence {plain(shortened(sequence, 40))}, frame {frame}\n{tally(rows)}"
+    ax.set_title(f"{marking.name}: {title}".removeprefix(": "))
+    parts.legend(ax, handles=frame_legend(rows, marking))
     return image_plane(ax, plane_of(rows))
 
 
+@parts.takes_figure
 def sequence(
     matches: Table,
-    name: Any,
-    figure: Figure | None = None,
+    name: Hashable,
+    ax: parts.Panels = None,
+    label: str | None = None,
+    color: parts.Colors = None,
+    *,
     most: int = 5,
     axes: tuple[str, str] | None = None,
-) -> Figure:
+    **lines: Any,
+) -> np.ndarray:
     """Draws the first frames of a sequence side by side, with equal axes.
 
     Parameters
@@ -129,17 +147,25 @@ def sequence(
         A match table with the coordinates of truths and predictions.
     name
         The sequence, of the type that the table's sequences have.
-    figure
-        The Figure to draw the panels into; a new one without it.
+    ax
+        One Axes, whose place the panels take, or as many Axes as there are panels; a new figure without it.
+        `figure`, its name before, is deprecated and ends in 0.3.
+    label
+        The name of the submission, before the texts of the legend.
+    color
+        A colour for all marks, or one for each of the four in the legend, as a list or by name; those of the theme
+        without it.
     most
         The largest count of frames to draw.
     axes
         Which two of `x`, `y` and `z` are drawn of points in space, such as ("x", "z"), whose second axis then points up
         unless it is y; x and y without a word.
+    lines
+        Options of Matplotlib for the marks, such as `linewidth`.
 
     Returns
     -------
-    The Figure, with one panel for each frame, in px, with y pointing down.
+    The Axes, one for each frame, (frames,), in px, with y pointing down.
 
     Raises
     ------
@@ -150,7 +176,7 @@ def sequence(
     --------
     >>> import spotgeo_frames as sf
     >>> matches = sf.match(sf.read_spotgeo("data/sample/truth.json"), sf.read_spotgeo("data/sample/eager.json"))
-    >>> len(sf.plots.sequence(matches, 1).axes)
+    >>> len(sf.plots.sequence(matches, 1))
     5
     """
     table = checked(matches, axes)
@@ -160,18 +186,24 @@ def sequence(
         raise InputError(f"plots: there is no sequence {name} in the match table")
     numbers = np.sort(rows["frame"].unique())[: count_to_draw(most, "most", "plots")].tolist()
     panels = _rows_of(rows, [(name, number) for number in numbers])
-    return draw_panels(figure, rows, panels, [None] * len(panels), n_columns=len(panels))
+    marking = marking_of(parts.first_of(ax), label, color, lines)
+    return draw_panels(ax, rows, panels, [None] * len(panels), marking, n_columns=len(panels))
 
 
+@parts.takes_figure
 def strip(
     matches: Table,
-    sequence: Any,
+    sequence: Hashable,
     frame: int,
-    figure: Figure | None = None,
+    ax: parts.Panels = None,
+    label: str | None = None,
+    color: parts.Colors = None,
+    *,
     images: str | Path | None = None,
     around: int = 2,
     axes: tuple[str, str] | None = None,
-) -> Figure:
+    **lines: Any,
+) -> np.ndarray:
     """Draws a frame between those before and after it, side by side: what led to an error, and what followed.
 
     Parameters
@@ -180,8 +212,14 @@ def strip(
         A match table with the coordinates of truths and predictions.
     sequence, frame
         The sequence, of the type that the table's sequences have, and the number of the frame in the middle.
-    figure
-        The Figure to draw the panels into; a new one without it.
+    ax
+        One Axes, whose place the panels take, or as many Axes as there are panels; a new figure without it.
+        `figure`, its name before, is deprecated and ends in 0.3.
+    label
+        The name of the submission, before the texts of the legend.
+    color
+        A colour for all marks, or one for each of the four in the legend, as a list or by name; those of the theme
+        without it.
     images
         A folder of pictures to draw behind the frames, as `gallery` finds them.
     around
@@ -189,10 +227,12 @@ def strip(
     axes
         Which two of `x`, `y` and `z` are drawn of points in space, such as ("x", "z"), whose second axis then points up
         unless it is y; x and y without a word.
+    lines
+        Options of Matplotlib for the marks, such as `linewidth`.
 
     Returns
     -------
-    The Figure, with a panel for each frame, in px, with y pointing down; that of the middle has a thick border. All
+    The Axes, one for each frame, (frames,), in px, with y pointing down; that of the middle has a thick border. All
     panels without a picture share one area. Of tracks, only identities that are switched are written.
 
     Raises
@@ -205,8 +245,8 @@ def strip(
     >>> import spotgeo_frames as sf
     >>> result = sf.track(*sf.read_motchallenge("data/tracks/truth", "data/tracks/tracker"))
     >>> switch = result.matches[result.matches["event"] == "switch"].iloc[0]
-    >>> figure = sf.plots.strip(result.matches, switch["sequence"], switch["frame"], around=1)
-    >>> [panel.get_title().splitlines()[0] for panel in figure.axes]
+    >>> panels = sf.plots.strip(result.matches, switch["sequence"], switch["frame"], around=1)
+    >>> [panel.get_title().splitlines()[0] for panel in panels]
     ['crossing, frame 9', 'crossing, frame 10', 'crossing, frame 11']
     """
     table = checked(matches, axes)
@@ -220,20 +260,26 @@ def strip(
     panels = _rows_of(rows, [(sequence, number) for number in shown])
     pictures, warning = pictures_behind(images, panels)
     if warning is not None:
-        warnings.warn(warning, stacklevel=2)
-    figure = draw_panels(figure, rows, panels, pictures, n_columns=len(panels))
-    figure.axes[shown.index(frame)].spines[:].set_linewidth(BORDER)
-    return figure
+        warnings.warn(warning, stacklevel=3)  # takes_figure lies between
+    marking = marking_of(parts.first_of(ax), label, color, lines)
+    drawn = draw_panels(ax, rows, panels, pictures, marking, n_columns=len(panels))
+    drawn[shown.index(frame)].spines[:].set_linewidth(BORDER)
+    return drawn
 
 
+@parts.takes_figure
 def gallery(
     matches: Table,
     frames: Table | Iterable[tuple[Any, int]] | None = None,
-    figure: Figure | None = None,
+    ax: parts.Panels = None,
+    label: str | None = None,
+    color: parts.Colors = None,
+    *,
     images: str | Path | None = None,
     most: int = 12,
     axes: tuple[str, str] | None = None,
-) -> Figure:
+    **lines: Any,
+) -> np.ndarray:
     """Draws several frames as a grid of small panels: those with the most misses and false alarms, or given ones.
 
     Parameters
@@ -243,8 +289,14 @@ def gallery(
     frames
         The frames to draw: a table with `sequence` and `frame`, such as rows of a match table, or pairs of them.
         Without it, the frames with the most misses and false alarms, the worst first.
-    figure
-        The Figure to draw the panels into; a new one without it.
+    ax
+        One Axes, whose place the panels take, or as many Axes as there are panels; a new figure without it.
+        `figure`, its name before, is deprecated and ends in 0.3.
+    label
+        The name of the submission, before the texts of the legend.
+    color
+        A colour for all marks, or one for each of the four in the legend, as a list or by name; those of the theme
+        without it.
     images
         A folder of pictures to draw behind the frames. The picture of a frame is SEQUENCE/FRAME.png, .jpg or .jpeg, or
         SEQUENCE/img1/000001.jpg as folders of MOTChallenge have it, or the file that a column `file_name` of the
@@ -255,10 +307,12 @@ def gallery(
     axes
         Which two of `x`, `y` and `z` are drawn of points in space, such as ("x", "z"), whose second axis then points up
         unless it is y; x and y without a word.
+    lines
+        Options of Matplotlib for the marks, such as `linewidth`.
 
     Returns
     -------
-    The Figure, with a panel for each frame, in px, with y pointing down, and one legend. A panel shows the area of its
+    The Axes, one for each frame, (frames,), in px, with y pointing down, and one legend. A panel shows the area of its
     picture, or else of `frame_width` and `frame_height` (px) if the table has these columns. All other panels share
     one area, so that they have one scale: it holds all truths of their sequences, and predictions far outside of it are
     not seen. Of tracks, only identities that are switched are written.
@@ -272,9 +326,9 @@ def gallery(
     --------
     >>> import spotgeo_frames as sf
     >>> matches = sf.match(sf.read_spotgeo("data/sample/truth.json"), sf.read_spotgeo("data/sample/eager.json"))
-    >>> len(sf.plots.gallery(matches, most=6).axes)
+    >>> len(sf.plots.gallery(matches, most=6))
     6
-    >>> sf.plots.gallery(matches, [(1, 1), (1, 2)]).axes[1].get_title()
+    >>> sf.plots.gallery(matches, [(1, 1), (1, 2)])[1].get_title()
     '1, frame 2\\n4 found, 1 missed, 0 false'
     """
     table = checked(matches, axes)
@@ -283,18 +337,18 @@ def gallery(
     chosen = _worst(table) if frames is None else _given(frames)
     panels = _rows_of(table, chosen[: count_to_draw(most, "most", "plots")])
     if not panels:
-        figure = figure_or_new(figure, (6.4, 4.4))
-        nothing_to_draw(figure.add_subplot(), "no misses and no false alarms" if frames is None else "no frames")
-        return figure
+        drawn = parts.panels_or_new(ax, 1, 1, parts.SIZE)
+        parts.nothing_to_draw(drawn[0], "no misses and no false alarms" if frames is None else "no frames")
+        return drawn
     pictures, warning = pictures_behind(images, panels)
     if warning is not None:
-        warnings.warn(warning, stacklevel=2)
+        warnings.warn(warning, stacklevel=3)  # takes_figure lies between
     of_sequences = table[table["sequence"].isin({rows["sequence"].iloc[0] for rows in panels})]
-    figure = draw_panels(figure, of_sequences, panels, pictures)
+    title, shown = "", f"{len(panels)} of {len(chosen):,} frames"
     if len(panels) < len(chosen):
-        shown = f"{len(panels)} of {len(chosen):,} frames"
-        figure.suptitle(f"The worst {shown} with errors" if frames is None else shown)
-    return figure
+        title = f"The worst {shown} with errors" if frames is None else shown
+    marking = marking_of(parts.first_of(ax), label, color, lines)
+    return draw_panels(ax, of_sequences, panels, pictures, marking, title=title)
 
 
 def check_image(plane: Plane) -> None:
@@ -372,47 +426,46 @@ def check_key(table: pd.DataFrame, column: str, value: Any) -> None:
 
 
 def draw_panels(
-    figure: Figure | None,
+    given: Any,
     of_sequences: pd.DataFrame,
     panels: list[pd.DataFrame],
     pictures: list[Behind | None],
+    marking: Marking,
     n_columns: int | None = None,
-) -> Figure:
-    """Draws frames into the panels of a figure, with one legend below them.
+    title: str = "",
+) -> np.ndarray:
+    """Draws frames into panels, with one legend below them; returns their Axes.
 
     `panels` has the rows of each frame, `pictures` what is behind it, and `of_sequences` all rows of their sequences,
-    whose area all frames without a picture share. Without a figure, a new one has the size that fits.
+    whose area all frames without a picture share. Without `given` Axes, a new figure has the size that fits.
     """
     columns = n_columns or _columns(len(panels))
     areas = areas_of(of_sequences, panels, pictures)
     n_rows = -(-len(panels) // columns)
     shapes = [abs(top - bottom) / (right - left) for left, right, bottom, top in areas]
     height = WIDTH * float(np.clip(np.median(shapes), FLATTEST, STEEPEST)) + TITLE
-    figure = figure_or_new(figure, (max(WIDTH * columns + 0.3, NARROWEST), height * n_rows + LEGEND))
-    grid = figure.subplots(n_rows, columns, squeeze=False).ravel()
-    plane = plane_of(of_sequences)
-    for ax in grid[len(panels) :]:
-        ax.remove()
+    size = max(WIDTH * columns + 0.3, NARROWEST), height * n_rows + LEGEND
+    grid, plane = parts.panels_or_new(given, len(panels), columns, size), plane_of(of_sequences)
     for place, (rows, behind, area) in enumerate(zip(panels, pictures, areas, strict=True)):
         ax = grid[place]
-        _draw_panel(ax, rows, behind, area, plane)
+        _draw_panel(ax, rows, behind, area, marking)
         _count_to_the_left_and_up(ax, plane)
         if place % columns == 0:
             ax.set_ylabel(plane.title("y"), fontsize="small")
         if place + columns >= len(panels):
             ax.set_xlabel(plane.title("x"), fontsize="small")
-    legend_below(figure, frame_legend(of_sequences))
-    return figure
+    parts.legend_of_panels(grid, frame_legend(of_sequences, marking), given is None, title)
+    return grid
 
 
-def _draw_panel(ax: Axes, rows: pd.DataFrame, behind: Behind | None, area: Area, plane: Plane) -> None:
+def _draw_panel(ax: Axes, rows: pd.DataFrame, behind: Behind | None, area: Area, marking: Marking) -> None:
     """Draws a frame into a panel that shows an area."""
     left, right, bottom, top = area
     show_picture(ax, rows, behind)
-    draw_frame(ax, rows, scale=SMALL, rim=behind is not None)
+    draw_frame(ax, rows, scale=SMALL, rim=behind is not None, marking=marking)
     sequence, frame = (rows[column].iloc[0] for column in ("sequence", "frame"))
     ax.set_title(f"{plain(shortened(sequence, 24))}, frame {frame}\n{tally(rows)}", fontsize="small")
-    ax.set(xlim=(left, right), ylim=(top, bottom) if plane.is_up else (bottom, top), aspect="equal")
+    ax.set(xlim=(left, right), ylim=(top, bottom) if plane_of(rows).is_up else (bottom, top), aspect="equal")
     ax.tick_params(labelsize="x-small")
     ax.locator_params(nbins=4)
 

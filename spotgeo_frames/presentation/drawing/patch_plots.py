@@ -14,17 +14,17 @@ import pandas as pd
 from ...matching import Rule
 from ...tables import Table, schema
 from ..viewer import places
+from . import plot_parts as parts
 from .display import words
 from .drawn_tables import count_to_draw
-from .frame_marks import draw_frame, frame_legend
+from .frame_marks import Marking, draw_frame, frame_legend, marking_of
 from .frame_plots import Area, check_image, checked
 from .pictures import Crop, crops_behind
-from .plot_parts import figure_or_new, legend_below, nothing_to_draw, plain, shortened
+from .plot_parts import plain, shortened
 from .wording import in_unit, measure_name, plane_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 COLUMNS = 6
 
@@ -46,13 +46,18 @@ LONGEST = 14
 LINE = 26
 
 
+@parts.takes_figure
 def patches(
     rows: Table,
+    ax: parts.Panels = None,
+    label: str | None = None,
+    color: parts.Colors = None,
+    *,
     images: str | Path | None = None,
-    figure: Figure | None = None,
     most: int = 24,
     axes: tuple[str, str] | None = None,
-) -> Figure:
+    **lines: Any,
+) -> np.ndarray:
     """Draws rows of a match table as a grid of patches: each object with what lies around it.
 
     Take the rows that you want to look at, in the order in which you want to see them: the surest false alarms, the
@@ -62,19 +67,27 @@ def patches(
     ----------
     rows
         Rows of a match table with the coordinates of truths and predictions. Rows of empty frames are left out.
+    ax
+        One Axes, whose place the patches take, or as many Axes as there are patches; a new figure without it.
+        `figure`, its name before, is deprecated and ends in 0.3.
+    label
+        The name of the submission, before the texts of the legend.
+    color
+        A colour for all marks, or one for each of the four in the legend, as a list or by name; those of the theme
+        without it.
     images
         A folder of pictures, from which the patches are cut, as `gallery` finds them. A warning tells of frames whose
         picture is missing, damaged, or too small for the truths.
-    figure
-        The Figure to draw the patches into; a new one without it.
     most
         The largest count of patches; the first rows are drawn.
     axes
         Which two of `x`, `y` and `z` are drawn of points in space, such as ("x", "z"); x and y without a word.
+    lines
+        Options of Matplotlib for the marks, such as `linewidth`.
 
     Returns
     -------
-    The Figure, with a patch for each row, in the order of the rows, and one legend. Above a patch stand the outcome,
+    The Axes, one for each row, (rows,), in the order of the rows, and one legend. Above a patch stand the outcome,
     the score, the similarity or the distance, the category and the frame; below it, its width. Patches are twice as
     wide as their objects; those of points reach as far as tau beyond the points, and have the same width. Other rows
     of `rows` that lie in the same patch are drawn, too.
@@ -88,7 +101,7 @@ def patches(
     >>> import spotgeo_frames as sf
     >>> matches = sf.match(*sf.read_coco("data/coco/annotations.json", "data/coco/precise.json", boxes=True))
     >>> false_alarms = matches[matches["outcome"] == "FP"].sort_values("predicted_score", ascending=False)
-    >>> print(sf.plots.patches(false_alarms, most=6).axes[0].get_title())
+    >>> print(sf.plots.patches(false_alarms, most=6)[0].get_title())
     false, score 0.986, person
     street_029.jpg
     """
@@ -98,37 +111,34 @@ def patches(
     table = table[table["outcome"] != "empty"]
     shown = table.iloc[: count_to_draw(most, "most", "plots")]
     if not len(shown):
-        figure = figure_or_new(figure, (NARROWEST, 4.4))
-        nothing_to_draw(figure.add_subplot(), "no rows")
-        return figure
+        grid = parts.panels_or_new(ax, 1, 1, parts.SIZE)
+        parts.nothing_to_draw(grid[0], "no rows")
+        return grid
     areas = _areas(shown)
     crops, warning = crops_behind(images, shown, areas)
     if warning is not None:
-        warnings.warn(warning, stacklevel=2)
+        warnings.warn(warning, stacklevel=3)  # takes_figure lies between
     n_rows = -(-len(shown) // COLUMNS)
     columns = min(COLUMNS, len(shown))
     size = max(WIDTH * columns + 0.3, NARROWEST), (WIDTH + TEXTS) * n_rows + LEGEND
-    figure = figure_or_new(figure, size)
-    grid = figure.subplots(n_rows, columns, squeeze=False).ravel()
-    for ax in grid[len(shown) :]:
-        ax.remove()
+    marking = marking_of(parts.first_of(ax), label, color, lines)
+    grid = parts.panels_or_new(ax, len(shown), columns, size)
     by_frame = dict(tuple(table.groupby(schema.FRAME_KEY, sort=False, observed=True)))
-    for ax, position, area, crop in zip(grid, range(len(shown)), areas, crops, strict=False):
+    for patch, position, area, crop in zip(grid, range(len(shown)), areas, crops, strict=False):
         row = shown.iloc[position]
-        _draw_patch(ax, row, by_frame[row["sequence"], row["frame"]], area, crop)
-    legend_below(figure, frame_legend(table))
-    if len(shown) < len(table):
-        figure.suptitle(f"{len(shown)} of {len(table):,} rows")
-    return figure
+        _draw_patch(patch, row, by_frame[row["sequence"], row["frame"]], area, crop, marking)
+    title = f"{len(shown)} of {len(table):,} rows" if len(shown) < len(table) else ""
+    parts.legend_of_panels(grid, frame_legend(table, marking), ax is None, title)
+    return grid
 
 
-def _draw_patch(ax: Axes, row: pd.Series, rows: pd.DataFrame, area: Area, crop: Crop | None) -> None:
+def _draw_patch(ax: Axes, row: pd.Series, rows: pd.DataFrame, area: Area, crop: Crop | None, marking: Marking) -> None:
     """Draws the rows of a frame into Axes that show an area, with the texts of one row."""
     plane = plane_of(rows)
     left, right, bottom, top = area
     if crop is not None:
         ax.imshow(crop.pixels, cmap="gray", vmin=0, vmax=255, extent=crop.extent, zorder=0)
-    draw_frame(ax, rows, scale=SMALL, rim=crop is not None)
+    draw_frame(ax, rows, scale=SMALL, rim=crop is not None, marking=marking)
     ax.set(
         xlim=(left, right), ylim=(top, bottom) if plane.is_up else (bottom, top), aspect="equal", xticks=[], yticks=[]
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations  # the extras are imported where they are needed
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from fractions import Fraction
 from itertools import chain
 from pathlib import Path
@@ -16,11 +16,12 @@ from ...analysis.errors import identity_columns
 from ...geometries import centres
 from ...support import InputError, packages, work, writing
 from ...tables import Table, schema
+from ..theme import LIGHT
 from .drawn_tables import given_matches
 from .frame_marks import draw_frame, frame_legend, is_tracked, tally
 from .frame_plots import Area, areas_of, check_image, check_key, checked, show_picture
 from .pictures import Behind, NoPicture, missing_pictures, picture_folder, picture_of_frame
-from .plot_parts import BLUE, GREEN, plain, shortened
+from .plot_parts import plain, shortened
 from .wording import in_unit, plane_of
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ SLOWEST, FASTEST = 0.1, {".mp4": 120.0, ".gif": 50.0}
 
 def video(
     x: Table | NamedTuple,
-    sequence: Any,
+    sequence: Hashable,
     path: str | Path,
     images: str | Path | None = None,
     *,
@@ -219,7 +220,7 @@ def _draw(ax: Axes, rows: pd.DataFrame, behind: Behind | None, trails: Sequence[
     left, right, bottom, top = area
     show_picture(ax, rows, behind)
     frame = rows["frame"].iloc[0]
-    for trail, color in zip(trails, (GREEN, BLUE), strict=False):
+    for trail, color in zip(trails, (LIGHT.outcomes["found"], LIGHT.outcomes["right"]), strict=False):
         lines = trail[trail["frame"].between(frame - TRAIL, frame, inclusive="right")]
         ends = lines[["x_before", "y_before", "x", "y"]].to_numpy().reshape(-1, 2, 2)
         shades = [to_rgba(color, 0.7 * (1 - age / TRAIL)) for age in frame - lines["frame"]]

@@ -76,6 +76,24 @@ KINDS_IN_SHORT = {
 }
 
 
+# The titles of columns that belong to no metric.
+TITLES = {
+    "threshold": "least similarity",
+    "score_threshold": "best threshold",
+    "p_value": "p-value",
+    "p_adjusted": "adjusted p-value",
+    "low": "from",
+    "high": "to",
+    "estimate": "difference",
+    "a": "submission",
+    "b": "minus",
+    "aggregate": "aggregate",
+    "apart_from_next": "differs from the next",
+    "gap": "gap, frames",
+    "nearest_truth": "nearest truth, px",
+}
+
+
 class Reading(NamedTuple):
     """A column of a metric: the metric, and the suffix, a key of SUFFIXES."""
 
@@ -97,10 +115,14 @@ def title(column: str, unit: str | None = None) -> str | None:
 
     `unit` is that of the rule's distances, as notes and rules have it: None for px.
     """
+    known, text = reading(column), label_of(column)
+    return None if known is None or text is None else with_unit(text, known.metric.unit_in(unit))
+
+
+def label_of(column: str) -> str | None:
+    """The label of a metric's column without its unit, such as "mse from"; None for other columns."""
     known = reading(column)
-    if known is None:
-        return None
-    return with_unit(f"{known.metric.label}{SUFFIXES[known.suffix][0]}", known.metric.unit_in(unit))
+    return None if known is None else f"{known.metric.label}{SUFFIXES[known.suffix][0]}"
 
 
 def with_unit(text: str, unit: str) -> str:
@@ -110,6 +132,38 @@ def with_unit(text: str, unit: str) -> str:
     ('distance, px', 'distance')
     """
     return f"{text}, {unit}" if unit else text
+
+
+def written(value: float | None, metric: Metric, form: str = "") -> str:
+    """A value of a metric with its unit; with four decimals unless a form is given, and counts without.
+
+    >>> from ...tracking import known_metric
+    >>> written(0.81938, known_metric("f1")), written(3.5, known_metric("mse"), "g"), written(None, known_metric("f1"))
+    ('0.8194', '3.5 px²', '-')
+    """
+    if value is None:
+        return "-"
+    number = f"{value:{form or (',.0f' if metric.written == 'count' else ',.4f')}}"
+    return f"{number} {metric.unit}" if metric.unit else number
+
+
+def capital(text: str) -> str:
+    """A text that begins with a capital letter, as titles do.
+
+    >>> capital("recall by slice"), capital("F1")
+    ('Recall by slice', 'F1')
+    """
+    return text[:1].upper() + text[1:]
+
+
+def in_points(text: str, metric: str) -> str:
+    """A text about a difference of a metric, with the unit of differences of shares."""
+    return with_unit(text, "points" if is_share(metric) else "")
+
+
+def difference(name: str, metric: str) -> str:
+    """The title of an axis of differences of a metric, called `name`: "difference of recall, points"."""
+    return in_points(f"difference of {name}", metric)
 
 
 def is_share(column: str) -> bool:
@@ -189,9 +243,9 @@ class Plane(NamedTuple):
         of = "{} of the middle" if self.is_chart else "{}"
         return self._titled(axis, of)
 
-    def offset_title(self, axis: str, minus: str = "-") -> str:
+    def offset_title(self, axis: str) -> str:
         """The title of an axis along which it is shown how far off predictions are."""
-        of = "{} of the truth" if self.is_chart else f"predicted {minus} true {{}}"
+        of = "{} of the truth" if self.is_chart else "predicted − true {}"
         return self._titled(axis, of)
 
     def _titled(self, axis: str, of: str) -> str:

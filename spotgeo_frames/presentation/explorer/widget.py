@@ -8,7 +8,6 @@ widget are told what holds now: `{"tell": "filter", ...}` and `{"tell": "marked"
 there is has an answer with `error`, and changes nothing.
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
@@ -22,6 +21,7 @@ import pandas as pd
 
 from ...support import InputError
 from ...tables import Table, messages, table_kinds
+from ..theme import viewer_rule
 from ..viewer import scripts
 from . import charts
 from .contents import Contents, objects_of_rows, positions_by_table, row_of_object
@@ -59,17 +59,13 @@ MOST_PATCHES, MOST_OUTLINED = 120, 10_000
 
 CLOSED = "explore: the widget is closed; open another one by sf.explore(...)"
 
-# The two lists of colours in the viewer's styles, light and dark.
-COLOURS = re.compile(r"^ *\.viewer \{\n(.*?)^ *\}\n", re.MULTILINE | re.DOTALL)
-
 
 def _styles() -> str:
     """The styles, with the colours of JupyterLab's theme before those of the system."""
     viewer, own = scripts.viewer_style(), resources.files(scripts.PRESENTATION).joinpath(STYLE).read_text("utf-8")
-    light, dark = COLOURS.findall(viewer)
     themes = [
-        f'[data-jp-theme-light="{is_light}"] .viewer {{\n{rules}}}\n'
-        for is_light, rules in (("true", light), ("false", dark))
+        viewer_rule(f'[data-jp-theme-light="{is_light}"] .viewer', scheme)
+        for is_light, scheme in (("true", "light"), ("false", "dark"))
     ]
     return "".join([viewer, *themes, own])
 
@@ -91,7 +87,7 @@ class Explorer(anywidget.AnyWidget):
         self.on_msg(self._answer)
 
     @property
-    def selection(self) -> Table:
+    def selection(self) -> pd.DataFrame:
         """The rows that are marked in the view, in the order of the match table."""
         given = self._contents.given
         positions = positions_by_table(self._contents, np.array(sorted(self._marked), np.int64))
@@ -111,7 +107,7 @@ class Explorer(anywidget.AnyWidget):
         self._tell_filter()
 
     @property
-    def tags(self) -> Table:
+    def tags(self) -> pd.DataFrame:
         """The keys of tagged rows with their tags."""
         return table_kinds.as_kind(
             tags_table(self._contents, self._tags), next(iter(self._contents.given.values())).kind

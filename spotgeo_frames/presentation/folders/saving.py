@@ -29,7 +29,6 @@ from ...tables import (
     Input,
     LazyTable,
     Table,
-    TableForm,
     TableKind,
     is_scanned,
     parquet_form,
@@ -83,7 +82,7 @@ class Manifest(Head):
     """
 
     kind: str
-    tables: dict[str, TableForm]
+    tables: dict[str, parquet_form.TableForm]
     files: dict[str, str]
     made_from: dict[str, str]
 
@@ -97,7 +96,7 @@ def is_saved(path: Path) -> bool:
 def write_folder(
     folder: Path,
     kind: str,
-    tables: Mapping[str, tuple[pd.DataFrame, TableForm]],
+    tables: Mapping[str, tuple[pd.DataFrame, parquet_form.TableForm]],
     beside: Mapping[str, pd.DataFrame],
     texts: Mapping[str, str],
     inputs: Sequence[Input],
@@ -267,7 +266,7 @@ def save_result(
     write_folder(folder, kind, parts, beside or {}, texts or {}, provenance.inputs_of(read), notes or {})
 
 
-def _parts(x: Any, problem: str) -> tuple[str, dict[str, tuple[pd.DataFrame, TableForm]]]:
+def _parts(x: Any, problem: str) -> tuple[str, dict[str, tuple[pd.DataFrame, parquet_form.TableForm]]]:
     """The kind of a result, and its tables with their forms, by name; messages begin with `problem`."""
     kind = type(x).__name__
     if kind in RESULTS and isinstance(x, getattr(RESULTS[kind], kind)):

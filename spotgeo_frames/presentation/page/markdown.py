@@ -6,16 +6,15 @@ they make no HTML, links, mentions or references, and end no cell.
 
 from __future__ import annotations  # the first screen needs an extra
 
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from ...support import __version__
+from ..drawing import escaped, markdown_of
 from .asked import Asked
 from .evaluation import Evaluation
-from .html.blocks import without_direction_marks
 from .html.marks import Picture
 
 if TYPE_CHECKING:
@@ -27,23 +26,6 @@ MOST_PICTURES = 2
 
 # The labels and values of the footer.
 About = Sequence[tuple[str, str]]
-
-# What has a meaning within a line of Markdown; HTML is escaped otherwise.
-MEANING = re.compile(r"([\\`*_{}\[\]|~$!])")
-
-# What begins a list or a heading, up to the sign that has a backslash then.
-BEGINNING = re.compile(r"^(\s*(?:\d+(?=[.)](?:\s|$)))?)([-+#=.)])")
-
-# What GitHub makes links of: addresses, mentions and references; a space of no width keeps each from being one.
-LINKED = re.compile(r"(?<=@)|(?<=#)|(?<=://)|(?<=\bGH)(?=-)|(?<=\bwww)(?=\.)", re.IGNORECASE)
-NO_WIDTH = "\u200b"
-
-
-def escaped(text: str) -> str:
-    """Text as Markdown that shows it as it is, within a line or a cell, without HTML, links, mentions or references."""
-    line = "".join(char if char.isprintable() else " " for char in without_direction_marks(text))
-    unlinked = LINKED.sub(NO_WIDTH, line).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return BEGINNING.sub(r"\1\\\2", MEANING.sub(r"\\\1", unlinked))
 
 
 def beside(path: Path) -> dict[str, Path]:
@@ -80,14 +62,12 @@ def _table(evaluation: Evaluation) -> str:
     """The headline numbers of the page, each with its interval, or without one."""
     from .sections.headline import headline  # imported here, since its charts need the extra
 
-    lines = [
-        f"| metric | {' | '.join(map(escaped, evaluation.names))} |",
-        f"| --- | {' | '.join('---:' for _ in evaluation.names)} |",
+    rows = [
+        [f"{row['label']} {row['better']}", *(f"{cell['estimate']} ({cell['interval']})" for cell in row["cells"])]
+        for row in headline(evaluation)
     ]
-    for row in headline(evaluation):
-        cells = [escaped(f"{cell['estimate']} ({cell['interval']})") for cell in row["cells"]]
-        lines.append(f"| {escaped(row['label'])} {row['better']} | {' | '.join(cells)} |")
-    return "\n".join([*lines, "", "With 95% intervals; ↑ more is better, ↓ less is better."])
+    table = markdown_of(["metric", *evaluation.names], rows)
+    return f"{table}\n\nWith 95% intervals; ↑ more is better, ↓ less is better."
 
 
 def _image(path: Path, picture: Picture) -> str:

@@ -8,6 +8,8 @@ import re
 from collections.abc import Sequence
 from importlib import resources
 
+from ..theme import viewer_style as colours_of_viewer
+
 # The modules of the viewer, each after those that it imports.
 VIEWER = [
     f"viewer/assets/{name}.js"
@@ -65,8 +67,9 @@ def module_of(modules: Sequence[str]) -> str:
 
 
 def viewer_style() -> str:
-    """Returns the style sheet of the viewer."""
-    return resources.files(PRESENTATION).joinpath("viewer/assets/viewer.css").read_text("utf-8")
+    """Returns the style sheet of the viewer, with the colours of the theme."""
+    own = resources.files(PRESENTATION).joinpath("viewer/assets/viewer.css").read_text("utf-8")
+    return colours_of_viewer() + own
 
 
 def _body(module: str) -> str:

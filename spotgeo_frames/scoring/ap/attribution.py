@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...geometries import geometry_of
 from ...tables import messages
 from .curves import MOST_TOGETHER
 from .evaluate import Matched
@@ -17,10 +18,16 @@ def provenance_of(matched: Matched) -> str:
     entry = entry_of(protocol.name, rule.geometry)
     deviations = [*_fields(protocol, entry), *_of_data(matched)]
     if not protocol.by_distance and (rule.geometry.name not in protocol.geometries or not rule.is_official):
-        by = f"{rule.geometry.title or rule.name} of {rule.geometry.name}" if rule.is_official else rule.name
-        deviations.insert(0, f"similarity is {by}")
+        by = f"the {rule.geometry.title or rule.name} of {rule.geometry.name}" if rule.is_official else rule.name
+        deviations.insert(0, f"{by} as similarity")
     if protocol.by_distance and not (entry.by_distance and rule.name == "distance"):
         deviations.insert(0, f"pairs that match within a distance ({rule.unit or 'px'})")
+    elif protocol.by_distance and (name := geometry_of(matched.detections.aligned.truth.table).name) not in (
+        protocol.geometries
+    ):
+        deviations.insert(
+            0, f"{'centres' if name != 'points' else 'x and y'} of {name} as places on the ground ({rule.unit})"
+        )
     if deviations:
         return f"{entry.rule_text} with {'; '.join(deviations)}: comparable with no leaderboard"
     return entry.official_text.format(kind=IOU_TYPES.get(rule.geometry.name), exactly=_exactly(matched))
@@ -53,6 +60,8 @@ def _of_data(matched: Matched) -> list[str]:
         answer.append(f"{messages.several(n_ignored, 'truth')} that the column ignore marks")
     if protocol.reads_areas and not protocol.by_distance and "area" not in truth and matched.rule.is_official:
         answer.append("areas that are those of the truths' boxes")
+    if n_unlabelled := detections.aligned.notes.get("unlabelled"):
+        answer.append(f"{messages.several(n_unlabelled, 'prediction')} left out of frames that are not labelled")
     if not protocol.knows_crowds and detections.is_crowd.any():
         answer.append(messages.several(int(detections.is_crowd.sum()), "crowd"))
     return answer

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...matching import Aligned, alignment
-from ...support import InputError
+from ...support import InputError, arrays
 from ...tables import array_of, checks
 
 
@@ -24,7 +24,7 @@ class Named(NamedTuple):
 
 
 def categories_of(aligned: Aligned) -> Named:
-    """The categories of aligned sides.
+    """The categories of aligned sides, sorted, as pycocotools sorts its ids: the order in which means add up.
 
     If the truth's categories are of a categorical type, the names are all of that type, in its order, then others.
     """
@@ -36,17 +36,66 @@ def categories_of(aligned: Aligned) -> Named:
     if aligned.truth.category is None or aligned.predictions.category is None:
         alone = [np.zeros(len(side.frame), np.int64) for side in sides]
         return Named(alone[0], alone[1], unnamed)
-    columns = [pd.Series(side.table["category"], copy=False) for side in sides]
+    # Rows of equal numbers are of one category, so a single one of them tells its name: rows are many, and names text.
+    numbered = [arrays.grouped(side.category) for side in sides if side.category is not None]
+    firsts = [side.table["category"].take(first) for side, (_, first) in zip(sides, numbered, strict=True)]
+    alike = _plain_names(firsts[0], firsts[1])
+    if alike is not None:
+        of_truth, of_predictions = (place.take(of) for place, (of, _) in zip(alike[:2], numbered, strict=True))
+        return Named(of_truth, of_predictions, alike.names)
+    columns = [
+        pd.Series(side.table["category"], copy=False).iloc[first]
+        for side, (_, first) in zip(sides, numbered, strict=True)
+    ]
     listed = getattr(columns[0].dtype, "categories", pd.Index([]))
     plain = [checks.decoded(column) for column in columns]
-    filled = [column for column in plain if len(column)] or plain[:1]
-    others = pd.Index(pd.concat(filled, ignore_index=True).dropna().unique()).difference(listed)
+    appear = [column.iloc[np.argsort(first)] for column, (_, first) in zip(plain, numbered, strict=True)]
+    filled = [column for column in appear if len(column)] or appear[:1]
+    others = pd.Index(pd.concat(filled, ignore_index=True).dropna().unique()).difference(listed, sort=False)
+    others = others.take(_sorted(others))
     names = listed.append(others) if len(listed) else others
     if not len(names):  # there are only crowds of any category
-        return Named(np.zeros(len(plain[0]), np.int64), np.zeros(0, np.int64), unnamed)
-    of_truth, of_predictions = (names.get_indexer(pd.Index(column)) for column in plain)
+        return Named(np.zeros(len(numbered[0][0]), np.int64), np.zeros(0, np.int64), unnamed)
+    of_truth, of_predictions = (
+        names.get_indexer(pd.Index(column)).take(number) for column, (number, _) in zip(plain, numbered, strict=True)
+    )
     of_truth = np.maximum(of_truth, 0)  # a crowd of any category counts in none
     return Named(of_truth, of_predictions, array_of(pandas_tables.as_text(names.to_series())))
+
+
+def _plain_names(truth: Any, predictions: Any) -> Named | None:
+    """The names of both sides where all are whole numbers, or all text without nulls; None elsewhere."""
+    import pandas as pd
+
+    from ...support import pandas_tables
+
+    kinds = truth.dtype, predictions.dtype
+    if all(kind == np.int64 for kind in kinds):
+        known = np.unique(np.concatenate([truth, predictions]))
+        return Named(np.searchsorted(known, truth), np.searchsorted(known, predictions), known) if len(known) else None
+    listed = [getattr(kind, "categories", None) for kind in kinds]
+    if any((kind if of is None else of.dtype) != pandas_tables.TEXT for kind, of in zip(kinds, listed, strict=True)):
+        return None
+    texts = [_texts(values, of) for values, of in zip((truth, predictions), listed, strict=True)]
+    occurring = {*texts[0], *texts[1]}
+    names = sorted(occurring - {-1}) if listed[0] is None else listed[0].tolist()
+    place = {name: position for position, name in enumerate(names)}
+    if not names or not all(name in place for name in occurring):
+        return None
+    of_truth, of_predictions = (np.array([place[name] for name in of], np.int64) for of in texts)
+    return Named(of_truth, of_predictions, pd.array(names, dtype=pandas_tables.TEXT))
+
+
+def _texts(values: Any, listed: Any) -> list[Any]:
+    """The values of a column of text, or of one of the categories `listed`; -1 for null."""
+    if listed is not None:
+        return [listed[code] if code >= 0 else -1 for code in values.codes.tolist()]
+    return [one if isinstance(one, str) else -1 for one in values]
+
+
+def _sorted(names: Any) -> list[int]:
+    """The positions of names in their order: numbers, then text."""
+    return sorted(range(len(names)), key=lambda place: (isinstance(names[place], str), names[place]))
 
 
 def attribute_of(aligned: Aligned, names: Any, column: str) -> np.ndarray | None:

@@ -9,7 +9,7 @@ import numpy as np
 from ...geometries import Rows, geometry_of
 from ...matching import Aligned, Pairs, Rule, alignment, crowds
 from ...support import InputError, arrays
-from ...tables import Columns, as_numbers, checks, dataframe_of, provenance, schema
+from ...tables import Columns, as_numbers, checks, provenance, schema
 from . import verified
 from .categories import Named, categories_of, with_parents
 from .protocol_entries import Protocol
@@ -113,6 +113,8 @@ class Ready(NamedTuple):
         The similar rows; None where nobody has looked for them yet.
     never_found
         Marks the truths that no prediction can find, (G,); None where the truth has still to tell.
+    labelled
+        What of the categories of predictions is labelled in their frames; None where no protocol has asked yet.
     """
 
     named: Named
@@ -120,6 +122,7 @@ class Ready(NamedTuple):
     areas: tuple[np.ndarray, np.ndarray]
     pairs: Pairs | None = None
     never_found: np.ndarray | None = None
+    labelled: verified.Labelled | None = None
 
 
 def ready_sides(
@@ -128,26 +131,40 @@ def ready_sides(
     """What protocols share of two aligned sides, whose areas may be known; raises InputError if areas are wrong."""
     truth, predictions = aligned.truth.table, aligned.predictions.table
     areas = (areas_of_rows(truth, "truth"), areas_of_rows(predictions, "predictions")) if areas is None else areas
-    return Ready(categories_of(aligned), np.argsort(-as_numbers(predictions["score"]), kind="stable"), areas, pairs)
+    return Ready(categories_of(aligned), arrays.falling_order(as_numbers(predictions["score"])), areas, pairs)
 
 
-def sorted_detections(aligned: Aligned, rule: Rule, protocol: Protocol, ready: Ready | None = None) -> Detections:
+def sorted_detections(
+    aligned: Aligned, rule: Rule, protocol: Protocol, ready: Ready | None = None, like: Detections | None = None
+) -> Detections:
     """Sorts the predictions of aligned sides that count by a protocol; `ready` is what was made ready of the sides.
 
-    Raises InputError if areas or flags of crowds are null or of the wrong type.
+    `like` are the detections of another protocol that sorts equal scores alike; where all predictions count by both,
+    they are sorted once. Raises InputError if areas or flags of crowds are null or of the wrong type.
     """
     expanded = with_parents(aligned) if protocol.parents else aligned
     ready = ready if ready is not None and expanded is aligned else ready_sides(expanded)
-    place = _place(expanded, ready, protocol)
-    counts, left_out = _counting(expanded, ready.named, place, protocol)
+    ready = with_labelled(expanded, ready, protocol)
+    like = like if like is not None and like.aligned is expanded else None
+    place = _place(expanded, ready, protocol, None if like is None else like.row)
+    counts, left_out = _counting(expanded, ready, place, protocol)
     if not counts.all():
         expanded, ready, place = _only(expanded, ready, place, counts)
+    elif like is not None:
+        return _counted_anew(like, rule, protocol, ready, place, left_out)
     return _detections(expanded, rule, protocol, ready, place, left_out)
+
+
+def with_labelled(aligned: Aligned, ready: Ready, protocol: Protocol) -> Ready:
+    """What was made ready of aligned sides, with what of the categories is labelled if the protocol needs it."""
+    if ready.labelled is not None or not protocol.verified:
+        return ready
+    return ready._replace(labelled=verified.labelled_of(aligned, ready.named))
 
 
 def sorted_again(aligned: Aligned, rule: Rule, protocol: Protocol, pairs: Pairs, left_out: LeftOut) -> Detections:
     """Sorts predictions that were sorted before, and all count; the pairs of similar rows are known."""
-    ready = ready_sides(aligned, pairs)
+    ready = with_labelled(aligned, ready_sides(aligned, pairs), protocol)
     return _detections(aligned, rule, protocol, ready, _place(aligned, ready, protocol), left_out)
 
 
@@ -161,29 +178,37 @@ class _Place(NamedTuple):
     rank: np.ndarray | None
 
 
-def _place(aligned: Aligned, ready: Ready, protocol: Protocol) -> _Place:
-    """Where the predictions of aligned sides stand."""
+def _place(aligned: Aligned, ready: Ready, protocol: Protocol, order: np.ndarray | None = None) -> _Place:
+    """Where the predictions of aligned sides stand; their `order` may be known."""
     by_score, category, frame = ready.by_score, ready.named.of_predictions, aligned.predictions.frame
     if protocol.last_first:
         score = as_numbers(aligned.predictions.table["score"])
-        by_score = np.lexsort((-np.arange(len(score)), -score))
-    order = by_score[arrays.stable_order(category[by_score], len(ready.named.names))]
+        by_score = len(score) - 1 - arrays.falling_order(score[::-1])
+    if order is None:
+        order = by_score[arrays.stable_order(category[by_score], len(ready.named.names))]
     if protocol.max_detections is None:
         return _Place(order, None)
     if protocol.max_detections_of == "frame":
-        rank = np.empty(len(order), np.int64)
-        rank[by_score] = arrays.ranks(frame[by_score])
-        return _Place(order, rank[order])
-    return _Place(order, arrays.ranks(category[order] * len(aligned.frames) + frame[order]))
+        return _Place(order, _ranks(by_score, frame, len(aligned.frames)).take(order))
+    key = category * len(aligned.frames) + frame
+    return _Place(order, _ranks(by_score, key, len(ready.named.names) * len(aligned.frames)).take(order))
 
 
-def _counting(aligned: Aligned, named: Named, place: _Place, protocol: Protocol) -> tuple[np.ndarray, LeftOut]:
+def _ranks(by_score: np.ndarray, key: np.ndarray, span: int) -> np.ndarray:
+    """How many surer predictions of the same key, which is below `span`, there are of each prediction, (P,)."""
+    order = by_score.take(arrays.stable_order(key.take(by_score), span))
+    rank = np.empty(len(order), np.int64)
+    rank[order] = arrays.ranks(key.take(order))
+    return rank
+
+
+def _counting(aligned: Aligned, ready: Ready, place: _Place, protocol: Protocol) -> tuple[np.ndarray, LeftOut]:
     """Marks the predictions that count, (P,), and says how many do not."""
     within = np.ones(len(place.order), bool)
     if place.rank is not None:
         within[place.order] = place.rank < protocol.max_detections
     crowded = np.bincount(aligned.predictions.frame[~within])
-    counts = within & verified.is_verified(aligned, named) if protocol.verified else within
+    counts = within & ready.labelled.verified if protocol.verified and ready.labelled is not None else within
     unverified = np.count_nonzero(within) - np.count_nonzero(counts)
     return counts, LeftOut(int(crowded.sum()), int(np.count_nonzero(crowded)), int(unverified))
 
@@ -195,7 +220,9 @@ def _only(aligned: Aligned, ready: Ready, place: _Place, counts: np.ndarray) -> 
         pairs = pairs.take(np.flatnonzero(counts[pairs.prediction]))
         pairs = pairs._replace(prediction=row[pairs.prediction])
     named = ready.named._replace(of_predictions=ready.named.of_predictions[counts])
-    left = ready._replace(named=named, areas=(ready.areas[0], ready.areas[1][counts]), pairs=pairs)
+    labelled = None if ready.labelled is None else verified.Labelled(*(of[counts] for of in ready.labelled))
+    areas = ready.areas[0], ready.areas[1][counts]
+    left = ready._replace(named=named, areas=areas, pairs=pairs, labelled=labelled)
     stays = counts[place.order]
     rank = None if place.rank is None else place.rank[stays]
     every_truth = np.ones(len(aligned.truth.frame), bool)
@@ -207,7 +234,7 @@ def _detections(
 ) -> Detections:
     """The detections of sides whose predictions all count."""
     order, named, predictions = place.order, ready.named, aligned.predictions
-    is_crowd, is_ignored = _marks(aligned.truth.table, rule, ready)
+    is_crowd, is_ignored = _marks(aligned.truth.table, rule, ready, protocol)
     pairs = rule.pairs_of_precision(aligned, is_crowd, loosest_of(rule)) if ready.pairs is None else ready.pairs
     return Detections(
         aligned=aligned,
@@ -221,11 +248,25 @@ def _detections(
         area=ready.areas[1][order],
         truth_area=ready.areas[0],
         is_crowd=is_crowd,
-        is_ignored=is_ignored if protocol.groups else is_crowd | is_ignored,
-        is_excused=verified.is_not_exhaustive(aligned, named)[order] if protocol.verified else None,
+        is_ignored=is_ignored,
+        is_excused=_excused(ready, order, protocol),
         pairs=_in_order(pairs, order),
         left_out=left_out,
     )
+
+
+def _counted_anew(
+    like: Detections, rule: Rule, protocol: Protocol, ready: Ready, place: _Place, left_out: LeftOut
+) -> Detections:
+    """The detections of another protocol, all of which count, as this protocol counts them."""
+    _, is_ignored = _marks(like.aligned.truth.table, rule, ready, protocol)
+    is_excused = _excused(ready, like.row, protocol)
+    return like._replace(rank=place.rank, is_ignored=is_ignored, is_excused=is_excused, left_out=left_out)
+
+
+def _excused(ready: Ready, order: np.ndarray, protocol: Protocol) -> np.ndarray | None:
+    """Marks the detections that are no false alarms without a match, (D,); None where the protocol excuses none."""
+    return ready.labelled.in_part[order] if protocol.verified and ready.labelled is not None else None
 
 
 def loosest_of(rule: Rule) -> float:
@@ -233,13 +274,12 @@ def loosest_of(rule: Rule) -> float:
     return float((rule.tau if rule.by_distance else rule.threshold) or 0.0)
 
 
-def _marks(truth: Columns, rule: Rule, ready: Ready) -> tuple[np.ndarray, np.ndarray]:
-    """Marks the truths that are crowds, and those that are ignored for another reason, (G,)."""
+def _marks(truth: Columns, rule: Rule, ready: Ready, protocol: Protocol) -> tuple[np.ndarray, np.ndarray]:
+    """Marks the truths that are crowds, and those that never count, (G,)."""
     is_crowd, is_ignored = (np.zeros(len(truth), bool) if of is None else of for of in crowds.marks(truth))
-    if rule.geometry.never_found is None:
-        return is_crowd, is_ignored
-    never_found = rule.geometry.never_found(truth) if ready.never_found is None else ready.never_found
-    return is_crowd, is_ignored | never_found
+    if rule.geometry.never_found is not None:
+        is_ignored = is_ignored | (rule.geometry.never_found(truth) if ready.never_found is None else ready.never_found)
+    return is_crowd, is_ignored if protocol.groups else is_crowd | is_ignored
 
 
 def similar_of_any_category(detections: Detections, rule: Rule, least: float) -> Pairs:
@@ -264,7 +304,7 @@ def areas_of_rows(table: Columns, side: str) -> np.ndarray:
     """The column `area` (px²), or without one what their geometry knows, as of boxes; null where it knows none."""
     if "area" in table:
         name = provenance.source(table, side)
-        problems = checks.size_problems(dataframe_of(table.select([*schema.OBJECT_KEY, "area"])), "area", name, "")
+        problems = checks.size_problems(table.select([*schema.OBJECT_KEY, "area"]), "area", name, "")
         if problems:
             raise InputError([f"{problem}; without the column, areas are w * h" for problem in problems])
         return as_numbers(table["area"])

@@ -31,7 +31,7 @@ SEED = 0
 
 def evaluable_precision(matched: Matched) -> Evaluable:
     """What an AveragePrecision is evaluated by: its frames, and its truths as a match table."""
-    table = frame_table(matched.detections)
+    table = frame_table(matched)
     table.attrs = matched.notes
     return Evaluable(table, _truths(matched), partial(_sums, matched), list(table), CALLED, in_groups=True)
 

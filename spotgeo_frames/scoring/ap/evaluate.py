@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ...geometries import check_pose_scores
-from ...matching import Pairs, Rule, alignment, compared
+from ...matching import FrameRule, Pairs, Rule, alignment, compared
 from ...support import InputError
 from ...tables import Annotations, Columns, SideColumns, columns_of, dataframe_of, messages, provenance, schema
 from .categories import attribute_of
@@ -19,7 +19,7 @@ from .curves import Averages, Curves, averages_of, curves_of
 from .detections import Detections, LeftOut, sorted_again, sorted_detections
 from .numbers import Numbers, areas_of, numbers_of
 from .protocol_entries import PROTOCOLS, THRESHOLDS, Protocol, as_coco_has_it
-from .scopes import Scope, area_scope, matched_pairs
+from .scopes import Matches, Scope, area_scope, matcher_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,14 +30,14 @@ OPTIONAL = ("sequences", "category_attributes")
 
 
 class Matched(NamedTuple):
-    """Detections, and for each scope the pairs that are matched at each of T thresholds, the loosest first."""
+    """Detections, and for each scope what is matched at each of T thresholds, the loosest first."""
 
     detections: Detections
     rule: Rule
     protocol: Protocol
     numbers: Numbers
     scopes: Mapping[str, Scope]
-    pairs: Mapping[str, Sequence[Pairs]]
+    matches: Mapping[str, Matches]
 
     @property
     def thresholds(self) -> np.ndarray:
@@ -61,18 +61,23 @@ class Matched(NamedTuple):
             notes["crowds"] = int(detections.is_crowd.sum())
         if self.rule.geometry.never_found is not None or "ignore" in detections.aligned.truth.table:
             notes["ignored"] = int((detections.is_ignored & ~detections.is_crowd).sum())
-        if schema.NUMBERED in detections.aligned.notes:
-            notes[schema.NUMBERED] = True
+        notes |= {name: of for name, of in detections.aligned.notes.items() if name in (schema.NUMBERED, "unlabelled")}
         notes |= {"unverified": detections.left_out.unverified} if protocol.verified else {}
         return notes | {"beyond_max_detections": detections.left_out.beyond}
 
 
-def matched_sides(truth: Annotations, predictions: Annotations, rule: Rule, protocol: Protocol) -> Matched:
+def matched_sides(
+    truth: Annotations | SideColumns,
+    predictions: Annotations | SideColumns,
+    rule: Rule,
+    protocol: Protocol,
+    frames: FrameRule = "truth",
+) -> Matched:
     """Matches two checked sides within all area ranges at the thresholds of the protocol.
 
     Raises InputError if the sides do not fit the rule, the protocol or each other.
     """
-    aligned = compared(rule, truth, predictions).aligned
+    aligned = compared(rule, truth, predictions, frames).aligned
     check_pose_scores(aligned.predictions.table, provenance.source(predictions.objects, "predictions"))
     detections = sorted_detections(aligned, rule, protocol)
     check_categories(protocol, detections)
@@ -94,8 +99,8 @@ def matched_detections(detections: Detections, rule: Rule, protocol: Protocol) -
     """Matches detections at the thresholds of the protocol, within the area ranges of its numbers."""
     numbers = numbers_of(protocol, rule.geometry)
     scopes = {area: area_scope(detections, area, protocol) for area in areas_of(numbers)}
-    pairs = {area: matched_pairs(detections, scope, protocol) for area, scope in scopes.items()}
-    return Matched(detections, rule, protocol, numbers, scopes, pairs)
+    match = matcher_of(detections, protocol)
+    return Matched(detections, rule, protocol, numbers, scopes, {area: match(scope) for area, scope in scopes.items()})
 
 
 def averages_by_area(matched: Matched) -> dict[str, Averages]:
@@ -105,7 +110,7 @@ def averages_by_area(matched: Matched) -> dict[str, Averages]:
         for area in matched.scopes
     }
     return {
-        area: averages_of(matched.detections, scope, matched.pairs[area], of_area[area], matched.protocol)
+        area: averages_of(matched.detections, scope, matched.matches[area], of_area[area], matched.protocol)
         for area, scope in matched.scopes.items()
     }
 
@@ -113,7 +118,7 @@ def averages_by_area(matched: Matched) -> dict[str, Averages]:
 def curves_by_area(matched: Matched) -> dict[str, Curves]:
     """The curves of each scope."""
     return {
-        area: curves_of(matched.detections, scope, matched.pairs[area], matched.numbers, matched.protocol)
+        area: curves_of(matched.detections, scope, matched.matches[area], matched.numbers, matched.protocol)
         for area, scope in matched.scopes.items()
     }
 

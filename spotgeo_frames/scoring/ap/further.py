@@ -1,8 +1,10 @@
 """Numbers of the whole curve of scores besides average precision: each is the best over all score thresholds.
 
-A threshold right below a true positive is always at least as good as one right below the false alarms after it, so the
-true positives are all that is looked at. Every function takes them and what else is Known, and gives a number of each
-category, (K,). FURTHER lists the kinds of these numbers; everything else that is asked about them stands there.
+A threshold at a score that only false alarms have is never better than the next higher score of a true positive, so
+only scores of true positives are tried. Each counts what its category has from its score on, as a threshold does
+not part equal scores. Every function takes them and what else is Known, and gives a number of each ranking, (R,): of
+the detections of one category at one threshold. FURTHER lists the kinds of these numbers; everything else that is
+asked about them stands there.
 """
 
 from __future__ import annotations
@@ -22,8 +24,10 @@ class Known(NamedTuple):
     ----------
     score
         The score of each detection, (D,).
+    last
+        The last true positive of its category that has the score of each, (N,).
     limit
-        The threshold of each category, (K,): the least similarity of a match, or the largest distance.
+        The threshold of each ranking's category, (R,): the least similarity of a match, or the largest distance.
     by_distance
         Whether detections match by distance.
     share
@@ -31,6 +35,7 @@ class Known(NamedTuple):
     """
 
     score: np.ndarray
+    last: np.ndarray
     limit: np.ndarray
     by_distance: bool
     share: float
@@ -42,7 +47,7 @@ class Kind(NamedTuple):
     Attributes
     ----------
     compute
-        Computes it at one threshold of the protocol.
+        Computes it of each ranking.
     formula, note
         What it is, in words; `{share}` stands for the recall or precision in its name.
     has_share
@@ -100,14 +105,14 @@ def _optimal_lrp(true: TruePositives, known: Known) -> np.ndarray:
 
     A true positive costs 0 where it is exact and 1 at the limit of its category; misses and false alarms cost 1.
     """
-    of = known.limit[true.category]
+    of = known.limit[true.ranking]
     with np.errstate(divide="ignore", invalid="ignore"):
         error = np.nan_to_num(true.measure / of if known.by_distance else (1.0 - true.measure) / (1.0 - of))
     cost = np.cumsum(true.weight * error)
-    before = np.concatenate([[0.0], cost])[true.first[:-1]]
-    n_truth = true.n_truth[true.category]
+    before, cost = np.concatenate([[0.0], cost])[true.first[:-1]], cost[known.last]
+    n_truth = true.n_truth[true.ranking]
     missed = n_truth - true.tp
-    value = (cost - before[true.category] + true.fp + missed) / (n_truth + true.fp)
+    value = (cost - before[true.ranking] + true.fp + missed) / (n_truth + true.fp)
     return 1.0 - _highest(true, 1.0 - value)
 
 
@@ -120,32 +125,32 @@ def _best_f1_score(true: TruePositives, known: Known) -> np.ndarray:
     """The highest score threshold that has the highest F1; null without any."""
     f1 = _f1(true)
     highest = _highest(true, f1)
-    is_best = np.flatnonzero(f1 == highest[true.category])
-    category, first = np.unique(true.category[is_best], return_index=True)
+    is_best = np.flatnonzero(f1 == highest[true.ranking])
+    ranking, first = np.unique(true.ranking[is_best], return_index=True)
     answer = np.full(len(highest), np.nan)
-    answer[category] = known.score[true.detection[is_best[first]]]
+    answer[ranking] = known.score[true.detection[is_best[first]]]
     return answer
 
 
 def _f1(true: TruePositives) -> np.ndarray:
-    """F1 right below each true positive."""
-    return 2.0 * true.tp / (true.tp + true.fp + true.n_truth[true.category])
+    """F1 from the score of each true positive on."""
+    return 2.0 * true.tp / (true.tp + true.fp + true.n_truth[true.ranking])
 
 
 def _precision_at_recall(true: TruePositives, known: Known) -> np.ndarray:
     """The highest precision where recall is at least the share; 0 where that is not reached."""
-    enough = true.tp >= known.share * true.n_truth[true.category] * (1 - 1e-12)
+    enough = true.tp >= known.share * true.n_truth[true.ranking] * (1 - 1e-12)
     return _highest(true, np.where(enough, true.tp / (true.tp + true.fp), 0.0))
 
 
 def _recall_at_precision(true: TruePositives, known: Known) -> np.ndarray:
     """The highest recall where precision is at least the share; 0 where that is not reached."""
     enough = true.tp >= known.share * (true.tp + true.fp) * (1 - 1e-12)
-    return _highest(true, np.where(enough, true.tp / true.n_truth[true.category], 0.0))
+    return _highest(true, np.where(enough, true.tp / true.n_truth[true.ranking], 0.0))
 
 
 def _highest(true: TruePositives, values: np.ndarray) -> np.ndarray:
-    """The highest value of the true positives of each category, at least 0."""
+    """The highest value of the true positives of each ranking, at least 0."""
     answer = np.zeros(len(true.n_truth))
     filled = np.diff(true.first) > 0
     if filled.any():

@@ -25,7 +25,7 @@ from ...support import arrays
 # The recall points.
 RECALLS = np.linspace(0.0, 1.0, 101)
 
-# How many categories are looked at together; the arrays of their recall points fit a processor's cache.
+# How many rankings are looked at together; the arrays of their recall points fit a processor's cache.
 PART = 1 << 10
 
 # What pycocotools and lvis add to the denominator of precision.
@@ -33,26 +33,28 @@ SPACING = float(np.spacing(1))
 
 
 class TruePositives(NamedTuple):
-    """The N detections that are right at one threshold, in the order of the detections, each (N,).
+    """The N detections that are right, threshold by threshold, in the order of the detections, each (N,).
+
+    At each of T thresholds the detections of each of K categories are a ranking: there are R = T * K.
 
     Attributes
     ----------
-    detection, category, weight
-        The position of each among the detections, its category, and how often it counts.
+    detection, ranking, weight
+        The position of each among the detections, its ranking, and how often it counts.
     found
-        How many are right from the first category on, up to and including this one.
+        How many are right from the first ranking on, up to and including this one.
     tp, fp
-        How many detections of its category are right up to and including this one, and how many before it are wrong.
+        How many detections of its ranking are right up to and including this one, and how many before it are wrong.
     measure
         The similarity of each to its truth, or how far it is off.
     first
-        The first of each category, and the end, (K + 1,).
+        The first of each ranking, and the end, (R + 1,).
     n_truth, n_wrong
-        How many truths and how many wrong detections each category has, (K,).
+        How many truths and how many wrong detections each ranking has, (R,).
     """
 
     detection: np.ndarray
-    category: np.ndarray
+    ranking: np.ndarray
     weight: np.ndarray
     found: np.ndarray
     tp: np.ndarray
@@ -64,9 +66,9 @@ class TruePositives(NamedTuple):
 
 
 class Points(NamedTuple):
-    """Precision at R recall points of K categories, and the true positive that reaches each point, -1 where none does.
+    """Precision at the X recall points of R rankings, and the detection that reaches each point, -1 where none does.
 
-    Both are (K, R).
+    Both are (R, X).
     """
 
     precision: np.ndarray
@@ -74,7 +76,7 @@ class Points(NamedTuple):
 
 
 class Curve(NamedTuple):
-    """The recall points (R,) of an interpolation, what is taken there, and how it is averaged.
+    """The recall points (X,) of an interpolation, what is taken there, and how it is averaged.
 
     `taken` is the "highest" precision at that recall or beyond, the highest "beyond" it alone, the same but "falling"
     from the last detection to 0 at a recall of 1, or the one that is "linear" between detections. `spacing` is added to
@@ -101,23 +103,29 @@ CURVES = {
 AREAS_UNDER = tuple(name for name, curve in CURVES.items() if curve.averaged != "mean")
 
 
-def cells_of(true: TruePositives, curve: Curve, min_recall: float = 0.0, min_precision: float = 0.0) -> np.ndarray:
-    """The numbers that average precision is the mean of, (K, X): one a recall point, or one where it is an area."""
+def cells_of(
+    true: TruePositives, curve: Curve, min_recall: float = 0.0, min_precision: float = 0.0, *, together: bool = True
+) -> np.ndarray:
+    """The numbers that average precision is the mean of, (R, X): one a recall point, or one where it is an area.
+
+    Unless they are kept `together`, there is only the mean of each ranking, (R, 1).
+    """
     if curve.averaged == "area":
         return _area(true, curve.spacing)[:, None]
     recalls = curve.recalls[curve.recalls > min_recall] if min_recall else curve.recalls
-    cells = np.zeros((len(true.n_truth), len(recalls)))
-    for part, points in points_of(true, curve._replace(recalls=recalls)):
-        cells[part] = points.precision
-    if curve.averaged == "trapezoid":
-        return np.trapezoid(cells, recalls, axis=1)[:, None]
-    if min_precision:
-        cells = np.maximum(cells - min_precision, 0.0) / (1.0 - min_precision)
-    return cells
+    parts = []
+    for _, points in points_of(true, curve._replace(recalls=recalls)):
+        cells = points.precision
+        if curve.averaged == "trapezoid":
+            cells = np.trapezoid(cells, recalls, axis=1)[:, None]
+        elif min_precision:
+            cells = np.maximum(cells - min_precision, 0.0) / (1.0 - min_precision)
+        parts.append(cells if together else cells.mean(axis=1, keepdims=True))
+    return np.concatenate(parts)
 
 
 def points_of(true: TruePositives, curve: Curve) -> Iterator[tuple[slice, Points]]:
-    """Yields ranges of categories with precision at the recall points of the curve."""
+    """Yields ranges of rankings with precision at the recall points of the curve."""
     precision = true.tp / (true.fp + true.tp + curve.spacing)
     take = {"highest": _highest, "beyond": _beyond, "falling": _falling, "linear": _linear}[curve.taken]
     for low in range(0, len(true.n_truth), PART):
@@ -176,7 +184,7 @@ def _linear(true: TruePositives, precision: np.ndarray, part: slice, recalls: np
 def _from(true: TruePositives, precision: np.ndarray, part: slice, needed: np.ndarray) -> Points:
     """The highest precision from the needed true positive on, and the detection that is needed; 0 where there is none.
 
-    `precision` is that at each of the true positives. `needed` (K, R) is how many of them reach each point.
+    `precision` is that at each of the true positives. `needed` (R, X) is how many of them reach each point.
     """
     first = true.first[part.start : part.stop + 1]
     before = _found_before(true, first)
@@ -184,9 +192,12 @@ def _from(true: TruePositives, precision: np.ndarray, part: slice, needed: np.nd
     filled = np.diff(first) > 0
     values, at = np.zeros(needed.shape), np.full(needed.shape, -1)
     if filled.any():
-        position = np.searchsorted(true.found, before[:-1, None] + needed)
+        position = _position(true, before[:-1, None] + needed)
         position = np.minimum(position, first[1:, None] - 1)[filled]
-        highest = np.maximum.reduceat(precision[: first[-1]], position.ravel()).reshape(position.shape)
+        # Where each ranking ends stands a point of its own, so that the last point takes nothing of the next ranking.
+        ends = np.column_stack([position, first[1:][filled]]) - first[0]
+        of_part = np.append(precision[first[0] : first[-1]], 0.0)
+        highest = np.maximum.reduceat(of_part, ends.ravel()).reshape(ends.shape)[:, :-1]
         highest = np.maximum.accumulate(highest[:, ::-1], axis=1)[:, ::-1]
         values[filled] = np.where(reached[filled], highest, 0.0)
         at[filled] = np.where(reached[filled], true.detection[position], -1)
@@ -194,32 +205,39 @@ def _from(true: TruePositives, precision: np.ndarray, part: slice, needed: np.nd
 
 
 def _area(true: TruePositives, spacing: float) -> np.ndarray:
-    """The area under the highest precision at each recall or beyond, (K,)."""
+    """The area under the highest precision at each recall or beyond, (R,)."""
     precision = true.tp / (true.fp + true.tp + spacing)
-    # The highest from each on: ranks are whole numbers, so categories can be told apart without rounding.
+    # The highest from each on: ranks are whole numbers, so rankings can be told apart without rounding.
     values, rank = np.unique(precision, return_inverse=True)
-    shifted = rank + (len(true.n_truth) - true.category) * (len(values) + 1)
+    shifted = rank + (len(true.n_truth) - true.ranking) * (len(values) + 1)
     highest = np.maximum.accumulate(shifted[::-1])[::-1] % (len(values) + 1) if len(values) else rank
     count = np.where(true.n_truth > 0, true.n_truth, 1.0)
-    recall = true.tp / count[true.category]
+    recall = true.tp / count[true.ranking]
     step = np.diff(recall, prepend=0.0)
     starts = true.first[:-1][np.diff(true.first) > 0]
     step[starts] = recall[starts]
-    return arrays.added_at(true.category, step * values[highest], len(true.n_truth))
+    return arrays.added_at(true.ranking, step * values[highest], len(true.n_truth))
 
 
 def _found_before(true: TruePositives, first: np.ndarray) -> np.ndarray:
     """How many true positives there are before each of these positions."""
-    return np.concatenate([[0.0], true.found])[first]
+    return np.where(first > 0, true.found[first - 1], 0.0) if len(true.found) else np.zeros(len(first))
+
+
+def _position(true: TruePositives, found: np.ndarray) -> np.ndarray:
+    """The position of the true positive at which the running weight first reaches `found`."""
+    if len(true.found) and true.found[-1] == len(true.found):  # each counts once
+        return found.astype(np.int64) - 1
+    return np.searchsorted(true.found, found)
 
 
 def _counts(true: TruePositives, part: slice) -> np.ndarray:
-    """How many true positives each category of a part has, (K,)."""
+    """How many true positives each ranking of a part has, (R,)."""
     return np.diff(_found_before(true, true.first[part.start : part.stop + 1]))
 
 
 def _needed(n_truth: np.ndarray, recalls: np.ndarray) -> np.ndarray:
-    """How many true positives reach each recall point, (K, R), at least 1: the least n with n / n_truth >= recall."""
+    """How many true positives reach each recall point, (R, X), at least 1: the least n with n / n_truth >= recall."""
     count = np.where(n_truth > 0, n_truth, 1.0)[:, None]
     needed = np.ceil(recalls * count)
     needed -= (needed - 1) / count >= recalls
@@ -228,7 +246,7 @@ def _needed(n_truth: np.ndarray, recalls: np.ndarray) -> np.ndarray:
 
 
 def _within(n_truth: np.ndarray, recalls: np.ndarray) -> np.ndarray:
-    """How many true positives stay within each recall point, (K, R): the largest n with n / n_truth <= recall."""
+    """How many true positives stay within each recall point, (R, X): the largest n with n / n_truth <= recall."""
     count = np.where(n_truth > 0, n_truth, 1.0)[:, None]
     within = np.floor(recalls * count)
     within += (within + 1) / count <= recalls

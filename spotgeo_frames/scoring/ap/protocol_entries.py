@@ -214,7 +214,8 @@ class Protocol(NamedTuple):
 
 
 _HALF = (0.5,)
-_OF_ULTRALYTICS = ("boxes", "masks", "poses", "oriented boxes")
+# Its validator compares oriented boxes as Gaussians, and takes the area of a pose from its box: neither is ours.
+_OF_ULTRALYTICS = ("boxes", "masks")
 
 PROTOCOLS: Mapping[str, Protocol] = {
     protocol.name: protocol
@@ -234,7 +235,7 @@ PROTOCOLS: Mapping[str, Protocol] = {
         ),
         Protocol(
             "voc2007",
-            "Pascal VOC's AP until 2009 as the challenge's development kit computes it",
+            "Pascal VOC's AP until 2009 as its development kit computes it, of boxes that count their last pixel",
             "Pascal VOC's rule until 2009",
             assignment="best",
             interpolation="11 points",
@@ -244,7 +245,7 @@ PROTOCOLS: Mapping[str, Protocol] = {
         ),
         Protocol(
             "voc2010",
-            "Pascal VOC's AP since 2010 as the challenge's development kit computes it",
+            "Pascal VOC's AP since 2010 as its development kit computes it, of boxes that count their last pixel",
             "Pascal VOC's rule since 2010",
             assignment="best",
             interpolation="area",

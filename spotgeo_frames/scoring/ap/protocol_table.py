@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...geometries import Measure, check_pose_scores, geometry_of
-from ...matching import Pairs, Rule, compared, crowds, left_out
+from ...matching import Rule, compared, crowds, left_out
 from ...support import InputError, pandas_tables
 from ...tables import Annotations, Table, as_annotations, checks, provenance, table_kinds
 from . import verified
 from .attribution import provenance_of
 from .curves import averages_of
-from .detections import Detections, loosest_of, ready_sides, sorted_detections
+from .detections import Detections, loosest_of, ready_sides, sorted_detections, with_labelled
 from .evaluate import Matched
 from .numbers import computed, numbers_of
 from .protocol_entries import COUNTING, MATCHING, PROTOCOLS, Protocol
-from .rules import fitted, options_of, protocol_of, rule_of
-from .scopes import area_scope, matched_pairs
+from .rules import NeedsTau, fitted, options_of, protocol_of, rule_of
+from .scopes import Matches, area_scope, matcher_of
 from .texts import most_text, thresholds_text
 
 if TYPE_CHECKING:
@@ -59,7 +59,8 @@ def protocols(
 ) -> pd.DataFrame:
     """Computes the average precision of the same predictions by every protocol, and says what differs.
 
-    The pairs of similar objects are found once, so that all protocols cost little more than one.
+    The pairs of similar objects are found once, and detections are sorted once where all of them count, so that all
+    protocols cost less than twice as much as one.
 
     Parameters
     ----------
@@ -94,7 +95,7 @@ def protocols(
     chosen = [entry if entry.by_distance else protocol_of(entry.name, {}, tau) for entry in entries]
     sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
     checks.check_scores(sides[1].objects, provenance.source(sides[1].objects, "predictions"), "protocols")
-    rows, sharing = [], dict[Any, _Shared]()
+    rows, sharing, lacking = [], dict[Any, _Shared](), dict[Any, str]()
     for protocol in chosen:
         row: dict[str, Any] = {"protocol": protocol.name, "differs": "; ".join(_differences(protocol))}
         row["provenance"] = _does_not_apply(protocol, sides)
@@ -102,8 +103,11 @@ def protocols(
             measured = protocol.by_distance, protocol.unit
             if measured not in sharing:
                 options = options_of(protocol, similarity, sigmas, distance, unit)
-                sharing[measured] = _Shared(sides, rule_of(_loosest(protocol, chosen), options, sides))
-            row |= sharing[measured].numbers(protocol)
+                try:
+                    sharing[measured] = _Shared(sides, rule_of(_loosest(protocol, chosen), options, sides))
+                except NeedsTau as error:
+                    lacking[measured] = "; ".join(error.problems).removeprefix("average_precision: ")
+            row |= {"provenance": lacking[measured]} if measured in lacking else sharing[measured].numbers(protocol)
         rows.append(row)
     for shared in sharing.values():
         text = left_out.left_out(shared.aligned, shared.rule)
@@ -126,7 +130,8 @@ class _Shared:
         pairs = rule.pairs_of_precision(self.aligned, is_crowd, loosest_of(rule))
         self._ready = ready_sides(self.aligned, pairs)
         self._detections = dict[Any, Detections]()
-        self._matches = dict[Any, Sequence[Pairs]]()
+        self._alike = dict[bool, Detections]()  # those of the last protocol that sorts equal scores so
+        self._matches = dict[Any, Matches]()
 
     def numbers(self, protocol: Protocol) -> dict[str, Any]:
         """The columns of the table that are numbers of a protocol, and its provenance."""
@@ -134,18 +139,21 @@ class _Shared:
         protocol = fitted(protocol, geometry, {})
         counting = _key(protocol, COUNTING)
         if counting not in self._detections:
-            self._detections[counting] = sorted_detections(self.aligned, self.rule, protocol, ready=self._ready)
+            self._ready = with_labelled(self.aligned, self._ready, protocol)
+            like = self._alike.get(protocol.last_first)
+            found = sorted_detections(self.aligned, self.rule, protocol, self._ready, like)
+            self._detections[counting] = self._alike[protocol.last_first] = found
         detections = self._detections[counting]
         scope = area_scope(detections, "all", protocol)
         matching = counting, _key(protocol, MATCHING)
         if matching not in self._matches:
-            self._matches[matching] = matched_pairs(detections, scope, protocol)
-        pairs = self._matches[matching]
+            self._matches[matching] = matcher_of(detections, protocol)(scope)
+        matches = self._matches[matching]
         numbers = {name: number for name, number in numbers_of(protocol, geometry).items() if name in SHOWN}
-        averages = averages_of(detections, scope, pairs, numbers, protocol)
+        averages = averages_of(detections, scope, matches, numbers, protocol)
         values = computed(numbers, np.array(protocol.thresholds), {"all": averages}, None).combined
         counts = {name: int(getattr(averages, name).sum()) for name in ("n_truth", "n_predicted")}
-        matched = Matched(detections, self.rule, protocol, numbers, {"all": scope}, {"all": pairs})
+        matched = Matched(detections, self.rule, protocol, numbers, {"all": scope}, {"all": matches})
         return values | counts | {"provenance": provenance_of(matched)}
 
 

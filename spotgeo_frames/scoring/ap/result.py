@@ -19,8 +19,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...geometries import Measure
-from ...matching import left_out
-from ...tables import Annotations, By, Table, TableKind, as_annotations, checks, provenance, table_kinds
+from ...matching import FrameRule, left_out
+from ...tables import Annotations, By, Table, TableKind, as_side_columns, checks, provenance, table_kinds
+from ..registry import METRICS
 from ..sequence_sums import Evaluable, evaluable
 from . import verified
 from .attribution import provenance_of
@@ -34,11 +35,11 @@ from .evaluate import (
     matched_sides,
     thresholds_of_matches,
 )
-from .numbers import DEFAULT, computed
+from .numbers import AP_METRICS, DEFAULT, computed
 from .rules import fitted, options_of, protocol_of, rule_of
 from .slices import sliced
-from .tables import category_table, curve_table, match_tables, summary_table
-from .texts import beyond_text, left_out_lines, one_sided_text, over_text
+from .tables import category_columns, curve_table, match_tables, noted, summary_table
+from .texts import beyond_text, left_out_lines, one_sided_text, over_text, unlisted_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,7 +73,7 @@ class AveragePrecision:
     >>> str(result).splitlines()[1].strip()
     'AP 0.4796, AP50 0.6387, AP75 0.6172'
     >>> result.categories[["category", "AP"]].round(2).values.tolist()
-    [['bicycle', 0.39], ['car', 0.63], ['person', 0.43], ['bus', 0.48]]
+    [['bicycle', 0.39], ['bus', 0.48], ['car', 0.63], ['person', 0.43]]
     """
 
     # The tables that it is kept as, as a NamedTuple names its fields.
@@ -117,23 +118,25 @@ class AveragePrecision:
         return AveragePrecision(summary, categories, self.matched, self.thresholds, kind, categorical)
 
     def __repr__(self) -> str:
-        from ...support import pandas_tables
+        from ...support import result_views
 
-        return pandas_tables.result_as_text(self, self._headline())
+        return result_views.result_as_text(self, self._headline())
 
     def _repr_html_(self) -> str | None:
-        from ...support import pandas_tables
+        from ...support import result_views
 
-        return pandas_tables.result_as_html(self, self._headline())
+        known = (AP_METRICS | METRICS).get
+        fronts = [result_views.Front(name, known=known) for name in ("summary", "categories")]
+        return result_views.result_as_html(self, self._headline(), fronts)
 
     def _asdict(self) -> dict[str, Any]:
         """The tables that are made already."""
         return {"summary": self.summary, "categories": self.categories}
 
     def _headline(self) -> list[str]:
-        from ...support import pandas_tables
+        from ...support import result_views
 
-        return [*pandas_tables.headline(self.summary, DEFAULT), *self._counted()]
+        return [*result_views.headline(self.summary, DEFAULT), *self._counted()]
 
     def _counted(self) -> list[str]:
         """What the numbers are means over, and what they leave out, as lines."""
@@ -180,6 +183,7 @@ def average_precision(
     min_recall: float | None = None,
     min_precision: float | None = None,
     metrics: Sequence[str] | None = None,
+    frames: FrameRule = "truth",
 ) -> AveragePrecision:
     """Computes average precision by the protocol of an official evaluator: COCO's, Pascal VOC's, LVIS's and others.
 
@@ -205,7 +209,8 @@ def average_precision(
         have: "oks" if there are joints, "iou" if there are `w` and `h`, and so on.
     by
         Slices, for each of which `summary` has a row: a column of frames or sequences as in `matches` (`sequence`,
-        `frame_<column>`, `sequence_<column>`); `category`, for the numbers of each class; a column of truths
+        `frame_<column>`, `sequence_<column>`); `frame_n_truth` or `frame_n_predicted`, how many objects that are not
+        ignored the frame has at the loosest threshold; `category`, for the numbers of each class; a column of truths
         (`truth_<column>`): other truths are ignored, as those outside an area range are, and so are detections without
         a match that do not have the same value in that column; one whose value no truth has is in no slice. If the
         predictions lack the column, or no false alarm has a value in it, precision is null. A list of columns, whose
@@ -249,6 +254,10 @@ def average_precision(
         least localisation recall precision error over all score thresholds), "best_f1" (the highest F1 over them, with
         `best_f1_score`, that threshold), "precision_at_recall_0.9" and "recall_at_precision_0.5" with any share. They
         are of the first threshold, and means over categories, each of which has its own best score threshold.
+    frames
+        Which frames count: "truth", "union" or "labelled", as in `match`. With "labelled" only those count in which the
+        truth has rows or that its frames table lists; predictions elsewhere are left out, which the note `unlabelled`
+        counts.
 
     Returns
     -------
@@ -316,11 +325,11 @@ def average_precision(
     }
     rules = protocol_of(protocol, fields, tau)
     options = options_of(rules, similarity, sigmas, distance, unit)
-    sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
+    sides = as_side_columns(truth, "truth"), as_side_columns(predictions, "predictions")
     verified.check_needed(rules, sides[0])
     rule = rule_of(rules, options, sides)
     checks.check_scores(sides[1].objects, provenance.source(sides[1].objects, "predictions"), "average_precision")
-    matched = matched_sides(*sides, rule, fitted(rules, rule.geometry, fields))
+    matched = matched_sides(*sides, rule, fitted(rules, rule.geometry, fields), frames)
     return result_of(matched, by, stacklevel=table_kinds.CALLER + 1)
 
 
@@ -330,14 +339,15 @@ def result_of(
     """The result of matched detections; warns of what is left out, in the name of the function that was `called`."""
     averages = averages_by_area(matched)
     numbers = computed(matched.numbers, matched.thresholds, averages, matched.frequency)
-    categories = category_table(matched, numbers, averages)
+    categories = category_columns(matched, numbers, averages)
     summary, of_slices = (summary_table(matched, numbers, categories), None) if by is None else sliced(matched, by)
     texts = [
         left_out.left_out(matched.detections.aligned, matched.rule),
         beyond_text(matched),
         one_sided_text(categories),
+        unlisted_text(matched, categories),
         of_slices,
     ]
     for text in filter(None, texts):
         warnings.warn(f"{called}: {text}", stacklevel=stacklevel)
-    return AveragePrecision(summary, categories, matched, matched.thresholds.tolist())
+    return AveragePrecision(summary, noted(categories, matched), matched, matched.thresholds.tolist())

@@ -14,7 +14,7 @@ import numpy as np
 from ...geometries import Geometry, Measure
 from ...matching import MatchOptions, Rule, match_options, rule_of_tables
 from ...support import InputError
-from ...tables import Annotations, provenance, schema
+from ...tables import Annotations, SideColumns, provenance, schema
 from .further import kind_and_share
 from .interpolation import AREAS_UNDER
 from .protocol_entries import (
@@ -27,6 +27,13 @@ from .protocol_entries import (
     as_coco_has_it,
     entry_of,
 )
+
+# Truth and predictions, checked.
+Sides = tuple[Annotations | SideColumns, Annotations | SideColumns]
+
+
+class NeedsTau(InputError):
+    """Raised where rows match within a distance, and a protocol by similarity is given none."""
 
 
 def protocol_of(name: Any, fields: Mapping[str, Any], tau: Any = None) -> Protocol:
@@ -180,7 +187,7 @@ def options_of(
     return match_options(protocol.loosest, 0.0, similarity, None, sigmas, distance, unit)
 
 
-def rule_of(protocol: Protocol, options: MatchOptions, sides: tuple[Annotations, Annotations]) -> Rule:
+def rule_of(protocol: Protocol, options: MatchOptions, sides: Sides) -> Rule:
     """The rule by which pairs of a protocol match; raises InputError if it does not fit the tables."""
     has_joints = all("joint" in side.objects for side in sides)
     if not protocol.by_distance:
@@ -190,7 +197,7 @@ def rule_of(protocol: Protocol, options: MatchOptions, sides: tuple[Annotations,
         if rule.pair_measure != "similarity" or rule.tau is not None:
             name, of = rule.geometry.name, rule.geometry.unit or "px"
             how = f"give tau= ({of}), a number or a list, or similarity= a function"
-            raise InputError(f"average_precision: {name} match within a distance; {how}")
+            raise NeedsTau(f"average_precision: {name} match within a distance; {how}")
         return replace(rule, threshold=protocol.loosest)
     if has_joints:
         raise InputError("average_precision: poses match by OKS, and not within a distance; leave out tau")
@@ -201,7 +208,7 @@ def rule_of(protocol: Protocol, options: MatchOptions, sides: tuple[Annotations,
     return Rule("distance", protocol.loosest, 0.0, unit=protocol.unit)  # on the ground, whatever else rows have
 
 
-def check_has_ground(protocol: Protocol, sides: tuple[Annotations, Annotations]) -> None:
+def check_has_ground(protocol: Protocol, sides: Sides) -> None:
     """Raises InputError if a side has no places on the ground, which the protocol measures in its unit."""
     problems = [
         f"{provenance.source(side.objects, name)}: protocol {protocol.name} measures places on the ground, and column "

@@ -10,13 +10,13 @@ Numbers of slices are those for any weights of the frames, each computed once an
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ...matching import Pairs, alignment
+from ...matching import alignment
 from ...support import InputError, SliceError, arrays, is_binned
 from ...tables import (
     By,
@@ -35,8 +35,8 @@ from .curves import averages_of
 from .detections import Detections
 from .evaluate import Matched
 from .numbers import ByCategory, areas_of, combined, computed
-from .scopes import Scope, matched_pairs
-from .tables import COUNTS, noted_summary
+from .scopes import Matches, Scope, matcher_of
+from .tables import COUNTS, FRAME_COUNTS, is_ignored, noted_summary
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -125,13 +125,19 @@ def _keys(*several: Sequence[np.ndarray]) -> list[np.ndarray]:
     return [arrays.pack([part + 1 for part in parts], spans) for parts in several]
 
 
-def frame_table(detections: Detections) -> pd.DataFrame:
-    """The columns of frames in a match table: `sequence`, `frame`, and the attributes of both; one row a frame."""
-    frames = detections.aligned.frames
-    of_sequences = alignment.sequence_attributes(detections.aligned, frames["sequence"])
+def frame_table(matched: Matched) -> pd.DataFrame:
+    """The columns of frames in a match table: `sequence`, `frame`, the attributes of both, and counts; one row a frame.
+
+    The counts are of what counts at the loosest threshold, so that they are the same for all.
+    """
+    detections, aligned = matched.detections, matched.detections.aligned
+    frames = aligned.frames
+    of_sequences = alignment.sequence_attributes(aligned, frames["sequence"])
     columns = {name: frames[name] for name in schema.FRAME_KEY}
     columns |= {f"{schema.PREFIXES['frames']}{name}": frames[name] for name in frames if name not in schema.FRAME_KEY}
     columns |= {f"{schema.PREFIXES['sequences']}{name}": values for name, values in of_sequences.items()}
+    frames_of = aligned.truth.frame[matched.scopes["all"].counts], detections.frame[~is_ignored(matched, 0)]
+    columns |= {name: np.bincount(of, minlength=len(frames)) for name, of in zip(FRAME_COUNTS, frames_of, strict=True)}
     return dataframe_of(Columns(columns))
 
 
@@ -142,7 +148,7 @@ def slices_of(matched: Matched, by: By | None, kept: np.ndarray) -> Slices:
     `category`.
     """
     by_column, detections = selections.column_bins(by), matched.detections
-    tables = frame_table(detections), _truth_table(detections)
+    tables = frame_table(matched), _truth_table(detections)
     _check(by_column, *tables, detections.has_categories)
     frames, truths = ([name for name in by_column if name in table] for table in tables)
     labels = {name: array_of(selections.binned(tables[0][kept], name, by_column[name])) for name in frames}
@@ -174,9 +180,9 @@ def slices_of(matched: Matched, by: By | None, kept: np.ndarray) -> Slices:
 
 def _knows_alarms(matched: Matched, has_value: np.ndarray) -> bool:
     """Whether at each threshold a false alarm has a value in a column of truths, or there is none."""
-    for pairs in matched.pairs["all"]:
+    for position in range(len(matched.thresholds)):
         is_alarm = np.ones(len(has_value), bool)
-        is_alarm[pairs.prediction] = False
+        is_alarm[matched.matches["all"].at(position).prediction] = False
         if is_alarm.any() and not (is_alarm & has_value).any():
             return False
     return True
@@ -365,9 +371,9 @@ class Weighted:
     def _computed(self, part: int, area: str, weights: bytes) -> ByCategory:
         """All numbers in an area range and a part of the truths; of "all", also the counts of each category."""
         matched = self.matched
-        scope, pairs = self._matches(part, area)
+        scope, matches = self._matches(part, area)
         numbers = {name: number for name, number in matched.numbers.items() if number.area == area}
-        averages = averages_of(matched.detections, scope, pairs, numbers, matched.protocol, np.frombuffer(weights))
+        averages = averages_of(matched.detections, scope, matches, numbers, matched.protocol, np.frombuffer(weights))
         found = computed(numbers, matched.thresholds, {area: averages}, matched.frequency)
         of_alarms = [name for name, number in numbers.items() if number.of != "recall"]
         if area == "all":
@@ -386,13 +392,18 @@ class Weighted:
         of_detections = weights[detections.frame] * scope.within
         return arrays.added_at(detections.category, of_detections, len(detections.categories))
 
-    def _matched_within(self, part: int, area: str) -> tuple[Scope, Sequence[Pairs]]:
+    def _matched_within(self, part: int, area: str) -> tuple[Scope, Matches]:
         """What counts in an area range and a part of the truths, and who is matched with whom there."""
         matched = self.matched
         if not self.slices.by_truth:
-            return matched.scopes[area], matched.pairs[area]
+            return matched.scopes[area], matched.matches[area]
         scope = self.slices.scope(part, matched.scopes[area])
-        return scope, matched_pairs(matched.detections, scope, matched.protocol)
+        return scope, self._match(scope)
+
+    @cached_property
+    def _match(self) -> Callable[[Scope], Matches]:
+        """Matches the detections within a scope."""
+        return matcher_of(self.matched.detections, self.matched.protocol)
 
 
 def sliced(matched: Matched, by: By | None) -> tuple[pd.DataFrame, str | None]:

@@ -40,13 +40,12 @@ OF_COLUMNS = ("threshold", "thresholds")
 FRAME_COUNTS = ("frame_n_truth", "frame_n_predicted")
 
 
-def summary_table(matched: Matched, numbers: ByCategory, categories: pd.DataFrame) -> pd.DataFrame:
+def summary_table(matched: Matched, numbers: ByCategory, categories: Columns) -> pd.DataFrame:
     """One row: the numbers of the categories together, and how many frames, truths and detections count."""
-    import pandas as pd
-
-    counts = {name: int(categories[name].sum()) for name in COUNTS}
-    n_frames = {"n_frames": len(matched.detections.aligned.frames)}
-    return noted_summary(pd.DataFrame([numbers.combined | n_frames | counts]), matched)
+    counts = {"n_frames": len(matched.detections.aligned.frames)} | {name: categories[name].sum() for name in COUNTS}
+    columns = {name: np.array([value], np.float64) for name, value in numbers.combined.items()}
+    columns |= {name: np.array([value], np.int64) for name, value in counts.items()}
+    return noted_summary(dataframe_of(Columns(columns)), matched)
 
 
 def noted_summary(summary: pd.DataFrame, matched: Matched) -> pd.DataFrame:
@@ -59,7 +58,7 @@ def noted_summary(summary: pd.DataFrame, matched: Matched) -> pd.DataFrame:
     return summary
 
 
-def category_table(matched: Matched, numbers: ByCategory, averages: Mapping[str, Averages]) -> pd.DataFrame:
+def category_columns(matched: Matched, numbers: ByCategory, averages: Mapping[str, Averages]) -> Columns:
     """One row a category: its numbers, and how many truths and detections count."""
     own = matched.protocol.by_category
     names = matched.detections.categories
@@ -67,7 +66,14 @@ def category_table(matched: Matched, numbers: ByCategory, averages: Mapping[str,
     if own:
         columns["threshold"] = np.array([own.get(name, matched.thresholds[0]) for name in names])
     counts = {name: getattr(averages["all"], name).astype(np.int64) for name in COUNTS}
-    return _dataframe(columns | numbers.values | counts, matched)
+    return Columns({name: array_of(values) for name, values in (columns | numbers.values | counts).items()})
+
+
+def noted(columns: Columns, matched: Matched) -> pd.DataFrame:
+    """The table of these columns with the notes of a result."""
+    table = dataframe_of(columns)
+    table.attrs = matched.notes
+    return table
 
 
 def curve_table(matched: Matched) -> pd.DataFrame:
@@ -95,7 +101,8 @@ def curve_table(matched: Matched) -> pd.DataFrame:
         name: np.stack([getattr(of, name) for of in curves.values()]).transpose(2, 0, 1, 3).ravel()
         for name in ("precision", "score")
     }
-    return _dataframe(keys | values, matched).astype({"area": pd.CategoricalDtype([*curves])})
+    columns = Columns({name: array_of(of) for name, of in (keys | values).items()})
+    return noted(columns, matched).astype({"area": pd.CategoricalDtype([*curves])})
 
 
 def match_tables(matched: Matched, thresholds: Sequence[float]) -> pd.DataFrame:
@@ -111,15 +118,9 @@ def match_tables(matched: Matched, thresholds: Sequence[float]) -> pd.DataFrame:
 
 def _match_table(matched: Matched, position: int) -> pd.DataFrame:
     """The match table at the threshold in this position. What is ignored has rows, too, and is marked."""
-    detections, scope, pairs = matched.detections, matched.scopes["all"], matched.pairs["all"][position]
-    right = is_right(detections, scope, pairs)
-    is_ignored = np.zeros(len(detections.row), bool)
-    is_ignored[pairs.prediction] = ~right
-    is_matched = np.zeros(len(detections.row), bool)
-    is_matched[pairs.prediction] = True
-    is_ignored |= ~is_matched & ~scope.within
-    of_prediction = np.empty(len(is_ignored), bool)
-    of_prediction[detections.row] = is_ignored
+    detections, scope, pairs = matched.detections, matched.scopes["all"], matched.matches["all"].at(position)
+    of_prediction = np.empty(len(detections.row), bool)
+    of_prediction[detections.row] = is_ignored(matched, position)
     # A truth that several detections may have is a row of one; the others have rows of their own.
     pairs = pairs.take(np.flatnonzero(shares_row(detections, scope, pairs)))
     pairs = pairs._replace(prediction=detections.row[pairs.prediction])
@@ -139,6 +140,14 @@ def _match_table(matched: Matched, position: int) -> pd.DataFrame:
     return match_dataframe(Columns(columns | added, table.attrs).select(ordered))
 
 
+def is_ignored(matched: Matched, position: int) -> np.ndarray:
+    """Marks the detections that are neither right nor wrong at the threshold in this position, (D,)."""
+    scope, pairs = matched.scopes["all"], matched.matches["all"].at(position)
+    ignored = ~scope.within
+    ignored[pairs.prediction] = ~is_right(matched.detections, scope, pairs)
+    return ignored
+
+
 def shares_row(detections: Detections, scope: Scope, pairs: Pairs) -> np.ndarray:
     """Marks the matched pairs that share a row of the match table.
 
@@ -149,9 +158,3 @@ def shares_row(detections: Detections, scope: Scope, pairs: Pairs) -> np.ndarray
     is_first = np.zeros(len(shares), bool)
     is_first[first] = True
     return shares & is_first
-
-
-def _dataframe(columns: dict[str, Any], matched: Matched) -> pd.DataFrame:
-    table = dataframe_of(Columns({name: array_of(values) for name, values in columns.items()}))
-    table.attrs = matched.notes
-    return table

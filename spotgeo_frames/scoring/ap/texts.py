@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...tables import messages
+from ...tables import Columns, messages, null_rows
 from .protocol_entries import THRESHOLDS, Protocol
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from .evaluate import Matched
 
 # The notes of what is left out, and what they count.
@@ -20,6 +18,7 @@ LEFT_OUT = {
     "crowds": "crowds",
     "ignored": "ignored truths",
     "beyond_max_detections": "detections beyond max_detections",
+    "unlabelled": "predictions in frames that are not labelled",
     "unverified": "detections of categories that nobody has looked for in their frame",
 }
 
@@ -75,9 +74,9 @@ def beyond_text(matched: Matched) -> str | None:
     return f"{which} left out, {most}; max_detections= (in the shell --max-detections) takes more"
 
 
-def one_sided_text(categories: pd.DataFrame) -> str | None:
+def one_sided_text(categories: Columns) -> str | None:
     """A warning of categories that only one side has, or None."""
-    has_truths, has_predictions = (categories[name].to_numpy() > 0 for name in ("n_truth", "n_predicted"))
+    has_truths, has_predictions = (categories[name] > 0 for name in ("n_truth", "n_predicted"))
     effects = {
         ("has no truths and is left out of the means", "have no truths and are left out of the means"): (
             has_predictions & ~has_truths
@@ -85,10 +84,23 @@ def one_sided_text(categories: pd.DataFrame) -> str | None:
         ("has no predictions, so its AP is 0", "have no predictions, so their AP is 0"): has_truths & ~has_predictions,
     }
     texts = [_named(categories["category"][marked], effect) for effect, marked in effects.items() if marked.any()]
-    return "; ".join(texts) if texts and categories["category"].notna().all() else None
+    return "; ".join(texts) if texts and not null_rows(categories["category"]).any() else None
 
 
-def _named(names: pd.Series, effect: tuple[str, str]) -> str:
+def unlisted_text(matched: Matched, categories: Columns) -> str | None:
+    """A warning of categories whose frequency the protocol needs and the truth's table does not list, or None."""
+    if not matched.protocol.frequencies or matched.frequency is None:
+        return None
+    is_known = np.isin(matched.frequency.astype(str), ("r", "c", "f"))
+    names = categories["category"][(categories["n_truth"] > 0) & ~is_known]
+    effect = (
+        "is not in the table of categories, so APr, APc and APf leave it out",
+        "are not in the table of categories, so APr, APc and APf leave them out",
+    )
+    return _named(names, effect) if len(names) else None
+
+
+def _named(names: Any, effect: tuple[str, str]) -> str:
     """How many categories these are, what that means for one or for several, and the names of the first few."""
     which = f"1 category {effect[0]}" if len(names) == 1 else f"{len(names):,} categories {effect[1]}"
     return f"{which}: {messages.first_listed(names)}"

@@ -9,13 +9,13 @@ detection without a match is no false alarm (lvis 0.5.3, eval.py).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...matching import Aligned
-from ...support import InputError
-from ...tables import Annotations, Columns, SideColumns, array_of, provenance
+from ...support import InputError, label
+from ...tables import Annotations, Columns, SideColumns, array_of, messages, null_rows, provenance
 from .categories import Named
 from .protocol_entries import Protocol
 
@@ -42,25 +42,47 @@ def check_needed(protocol: Protocol, truth: Annotations | SideColumns) -> None:
         where = "there is no table of categories" if categories is None else "its table of categories lacks it"
         what = "the column frequency (r, c or f), as LVIS's file of annotations has it for each category"
         problems.append(f"{name}: protocol {protocol.name} needs {what}; {where}")
+    elif protocol.frequencies and categories is not None:
+        problems += _frequency_problems(truth, name)
     if protocol.verified and "category" not in truth.objects:
         problems.append(f"{name}: protocol {protocol.name} needs the column category")
     if problems:
-        problems[-1] += "; give the tables as Annotations(objects, frames, None, categories)"
+        if frames is None or categories is None:
+            problems[-1] += "; give the tables as Annotations(objects, frames, None, categories)"
         raise InputError(problems)
 
 
-def is_verified(aligned: Aligned, named: Named) -> np.ndarray:
-    """Marks the predictions whose category is verified in their frame, (P,)."""
+def _frequency_problems(truth: Annotations | SideColumns, name: str) -> list[str]:
+    """What is wrong with the frequencies in the truth's table of categories."""
+    table = truth.categories
+    assert table is not None
+    named = [one for one in array_of(table["frequency"]) if not null_rows([one])[0]]  # null is as if it were not listed
+    wrong = [
+        *dict.fromkeys(repr(one) if isinstance(one, str) else label(one) for one in named if one not in ("r", "c", "f"))
+    ]
+    is_are = "is" if len(wrong) == 1 else "are"
+    listed = messages.first_listed(wrong)
+    return [f"{name} categories: column frequency: {listed} {is_are} none of r, c and f"] if wrong else []
+
+
+class Labelled(NamedTuple):
+    """Marks the predictions whose category is verified in their frame, and those of which only some are labelled, (P,).
+
+    Only some truths are labelled where a category is not labelled exhaustively.
+    """
+
+    verified: np.ndarray
+    in_part: np.ndarray
+
+
+def labelled_of(aligned: Aligned, named: Named) -> Labelled:
+    """What of the categories of predictions is labelled in their frames."""
     n_categories = len(named.names)
+    claimed = aligned.predictions.frame * n_categories + named.of_predictions
     positive = aligned.truth.frame * n_categories + named.of_truth
     verified = np.concatenate([positive, _listed(aligned.frames, NEGATIVE, named.names)])
-    return np.isin(aligned.predictions.frame * n_categories + named.of_predictions, verified)
-
-
-def is_not_exhaustive(aligned: Aligned, named: Named) -> np.ndarray:
-    """Marks the predictions whose category is not labelled exhaustively in their frame, (P,)."""
-    open_ended = _listed(aligned.frames, NOT_EXHAUSTIVE, named.names)
-    return np.isin(aligned.predictions.frame * len(named.names) + named.of_predictions, open_ended)
+    in_part = _listed(aligned.frames, NOT_EXHAUSTIVE, named.names)
+    return Labelled(np.isin(claimed, verified), np.isin(claimed, in_part))
 
 
 def _listed(frames: Columns, column: str, names: Any) -> np.ndarray:

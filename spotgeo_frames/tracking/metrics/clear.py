@@ -32,6 +32,9 @@ from ..identities import Tracks
 THRESHOLD = 0.5
 LEAST_SIMILARITY = THRESHOLD - ROUNDING
 
+# Truths that are mostly tracked, partly tracked and mostly lost.
+COVERAGES = ["MT", "PT", "ML"]
+
 # The weight that a pair has in addition if it continues one of the step before.
 CONTINUES = 1000.0
 
@@ -78,8 +81,8 @@ def clear_parts(tracks: Tracks, found: ClearPairs) -> dict[str, np.ndarray]:
         "IDSW": tracks.per_sequence(frames[found.switch]),
         "Frag": tracks.per_sequence(frames[found.fragmentation]),
         **{
-            name: np.bincount(tracks.truth.sequence[coverages == name], minlength=tracks.n_sequences)
-            for name in ("MT", "PT", "ML")
+            name: np.bincount(tracks.truth.sequence[coverages == code], minlength=tracks.n_sequences)
+            for code, name in enumerate(COVERAGES)
         },
         "similarity": arrays.added_at(sequence, found.pairs.measure, tracks.n_sequences),
         "clear_frames": np.where((tracks.n_truth > 0) & (tracks.n_predicted > 0), tracks.n_frames, 0),
@@ -114,8 +117,8 @@ def tracked_share(tracks: Tracks, found: ClearPairs) -> np.ndarray:
 
 
 def coverage(share: np.ndarray) -> np.ndarray:
-    """MT, PT or ML for each tracked share."""
-    return np.where(share > 0.8, "MT", np.where(share >= 0.2, "PT", "ML"))
+    """The position among COVERAGES for each tracked share."""
+    return np.where(share > 0.8, 0, np.where(share >= 0.2, 1, 2)).astype(np.int8)
 
 
 def _steps(tracks: Tracks) -> np.ndarray:

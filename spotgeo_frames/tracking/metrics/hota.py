@@ -150,6 +150,8 @@ def _fragments(
     is_several = arrays.added_at(joint[starts], None, len(square)) > 1
     goes_back = arrays.added_at(of_truth[starts], is_several[joint[starts]], n_truths) > 0
     kept = np.flatnonzero(goes_back[of_truth])
+    if not len(kept):  # as in most small evaluations
+        return square.copy()
     rows, joint = np.unique(joint[kept], return_inverse=True)
     level, of_rows = level[kept], np.zeros((len(rows), len(ALPHAS)))
     for alpha in range(len(ALPHAS)):

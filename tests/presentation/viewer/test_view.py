@@ -17,6 +17,7 @@ from spotgeo_frames.geometries.joints import COCO_SIGMAS
 from spotgeo_frames.geometries.poses import whole_poses
 from spotgeo_frames.presentation.viewer.rows import with_ignored
 from spotgeo_frames.presentation.viewer.view import MOST_TEXTS, View, view_of
+from spotgeo_frames.tables import dataframe_of, side_columns
 
 DISTANCE = "distance, px"
 
@@ -229,8 +230,9 @@ def test_crowds_of_poses_are_drawn_with_their_joints() -> None:
     crowd = truth.objects["object"] == 0
     known = truth._replace(objects=truth.objects.assign(crowd=crowd))
     matches = sf.match(known, claims, similarity="oks")
-    poses = whole_poses(known, sf.Annotations(claims), COCO_SIGMAS)
-    added = with_ignored(together({"one": matches}), poses[0].objects, {"one": poses[1].objects})
+    poses = whole_poses(side_columns(known), side_columns(sf.Annotations(claims)), COCO_SIGMAS)
+    tables = [dataframe_of(side.objects) for side in poses]
+    added = with_ignored(together({"one": matches}), tables[0], {"one": tables[1]})
     view = read_view(view_of(added, "OKS", None))
     marked = [value == "True" for value in view["truth"]["ignored"]]
     assert sum(marked) == matches.attrs["crowds"] > 0

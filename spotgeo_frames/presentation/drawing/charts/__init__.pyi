@@ -6,3 +6,4 @@ from .parts import Drawing as Drawing
 from .parts import page_spec as page_spec
 from .parts import short_names as short_names
 from .parts import shown_name as shown_name
+from .vega_lite import VEGA_LITE as VEGA_LITE

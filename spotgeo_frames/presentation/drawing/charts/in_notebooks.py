@@ -14,20 +14,22 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ....matching import Rule, noted_rule
+from ....analysis import Calibration, DetectionLimit
+from ....matching import noted_rule
 from ....support import InputError, label
 from ....tables import Table, schema
-from .. import drawn_confusion, drawn_tables
+from .. import drawn_confusion, drawn_results, drawn_tables
 from ..wording import title
-from . import of_classes, of_places, of_tables
+from . import of_classes, of_places, of_results, of_tables
 from .offline import offline
 from .parts import FAINT, Drawing, Rows, short_names, shown_name
+from .vega_lite import Spec, encoded, layered, units
 
 # The width of a chart, and of one of several side by side (px).
 WIDTH, NARROW = 440, 300
 
 # The scales that a chart does not share with those beside it.
-OWN_SCALES: dict[str, Any] = dict.fromkeys(["color", "fill", "strokeDash", "yOffset"], "independent")
+OWN_SCALES: dict[str, Any] = dict.fromkeys(["color", "fill", "shape", "strokeDash", "yOffset"], "independent")
 
 # The most rows that Altair embeds in a chart.
 MOST_ROWS = 5_000
@@ -49,12 +51,10 @@ def notebook_chart(drawing: Drawing, width: int = WIDTH, has_legend: bool = True
     if n_rows > MOST_ROWS:
         problem = f"charts: {n_rows:,} marks would be drawn; a chart takes at most {MOST_ROWS:,}"
         raise InputError(f"{problem}: give fewer rows, or fewer submissions at a time")
-    chart = _with_rows(drawing.chart, drawing.data)
+    chart = _of_altair(drawing.chart if has_legend else _without_legends(drawing.chart), drawing.data)
     if len(drawing.picks) > 1:
         choice = alt.binding_select(options=list(drawing.picks), name="submission ")
         chart = chart.add_params(alt.param(name="picked", value=drawing.picks[0], bind=choice))
-    if not has_legend:
-        _drop_legends(chart)
     chart = alt.layer(chart).resolve_scale(**OWN_SCALES)
     if drawing.background is not None:
         chart = chart.properties(view=alt.ViewBackground(fill=drawing.background))
@@ -110,29 +110,33 @@ def side_by_side(drawings: Sequence[Drawing]) -> Any:
         return offline(alt.hconcat(*charts, notebook_chart(drawings[-1], NARROW)))
 
 
-def _drop_legends(chart: Any) -> None:
-    """Takes the legends of submissions out of a chart."""
-    for layer in _units(chart):
-        encoded = {} if layer.encoding is alt.Undefined else layer.encoding.to_dict(validate=False)
-        for channel in encoded.keys() & {"color", "strokeDash"}:
-            layer.encoding[channel] = layer.encoding[channel].legend(None)
+def _without_legends(chart: Spec) -> Spec:
+    """A chart without the legends of submissions."""
+
+    def without(of: Spec) -> Spec:
+        named = {name: of["encoding"][name] for name in ("color", "shape", "strokeDash") if name in of["encoding"]}
+        return encoded(of, **{name: shown | {"legend": None} for name, shown in named.items()})
+
+    return layered(*map(without, chart["layer"])) if "layer" in chart else without(chart)
 
 
-def _units(chart: Any) -> list[Any]:
-    """A chart and its layers."""
-    return [chart, *(chart.layer if isinstance(chart, alt.LayerChart) else [])]
+def _of_altair(chart: Spec, data: Mapping[str, Rows]) -> Any:
+    """The chart of Altair that a specification describes, or its layers, with the rows instead of their names."""
+    made = [_unit_of_altair(of, data[of["data"]["name"]]) for of in units(chart)]
+    return alt.layer(*made) if "layer" in chart else made[0]
 
 
-def _with_rows(chart: Any, data: Mapping[str, Rows]) -> Any:
-    """A copy of a chart, or of its layers, with the rows instead of their names."""
-    made = chart.copy()
-    for layer in _units(made):  # layers may share their rows
-        if isinstance(layer.data, alt.NamedData):
-            layer.data = alt.InlineData(values=[_known(row) for row in data[layer.data.name]])
-        if isinstance(layer, alt.Chart):  # else Vega-Lite writes titles of axes, which may be the user's, as code
-            definition: dict[str, Any] = {"type": layer.mark} if isinstance(layer.mark, str) else layer.mark.to_dict()
-            layer.mark = alt.MarkDef(**definition | {"aria": False})
-    return made
+def _unit_of_altair(of: Spec, rows: Rows) -> Any:
+    """The chart of Altair of one layer."""
+    # With descriptions of marks, Vega-Lite would write titles of axes, which may be the user's, as code.
+    mark = alt.MarkDef(**of["mark"], aria=False)
+    chart = alt.Chart(alt.InlineData(values=[_known(row) for row in rows]), mark=mark).encode(**of["encoding"])
+    for step in of.get("transform", []):
+        chart = chart.transform_filter(step["filter"])
+    for choice in of.get("params", []):
+        chosen = alt.selection_point(name=choice["name"], fields=choice["select"]["fields"], bind=choice["bind"])
+        chart = chart.add_params(chosen)
+    return chart
 
 
 def _known(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -140,23 +144,28 @@ def _known(row: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value if not isinstance(value, float) or np.isfinite(value) else None for name, value in row.items()}
 
 
-def recall_map(matches: Table, bins: int, axes: Any) -> Any:
+def recall_map(matches: Table | Mapping[str, Table], bins: int, axes: Any) -> Any:
     """The map of recall of a match table."""
     bins = drawn_tables.count_to_draw(bins, "bins", "charts")
     drawing = of_places.recall_map(*of_submissions(drawn_tables.places_to_draw(matches, "charts", 4, axes)), bins)
     return shown(drawing, "no truths")
 
 
-def distances(matches: Table, bins: int) -> Any:
+def distances(matches: Table | Mapping[str, Table], bins: int) -> Any:
     """The histogram of the distances, or of the similarities, of a match table."""
     bins = drawn_tables.count_to_draw(bins, "bins", "charts")
+    drawn_results.check_one_rule(matches, drawn_results.OF_MEASURES, "charts")
     table, names = of_submissions(drawn_tables.matches_to_draw(matches, "charts", 4))
     has_any = table[schema.measure_of(table)].notna().any()
-    return shown(of_places.measures(table, names, _rule(table), bins) if has_any else None, "no true positives")
+    return shown(
+        of_places.measures(table, names, drawn_results.rule_to_draw(table), bins) if has_any else None,
+        "no true positives",
+    )
 
 
-def residuals(matches: Table, tau: float | None, axes: Any) -> Any:
+def residuals(matches: Table | Mapping[str, Table], tau: float | None, axes: Any) -> Any:
     """The map of predicted minus true coordinates of a match table."""
+    drawn_results.check_one_rule(matches, ["tau"] if tau is None else [], "charts")
     table = drawn_tables.places_to_draw(matches, "charts", 4, axes)
     rule = noted_rule.distance_rule(table, ["tau"], tau)
     drawn_tables.check_offsets(table, "charts")
@@ -170,18 +179,7 @@ def residuals(matches: Table, tau: float | None, axes: Any) -> Any:
     return shown(drawing, "no true positives")
 
 
-def _rule(table: pd.DataFrame) -> Rule:
-    """The rule as far as the notes of a table tell it."""
-    if schema.measure_of(table) == "distance":
-        return noted_rule.distance_rule(table, needs=())
-    notes = table.attrs
-    # Where the threshold was lost, the pairs show from where on to draw.
-    threshold = notes.get("threshold", float(np.floor(table["similarity"].min() * 20) / 20))
-    name, own_distance = str(notes.get("rule", "similarity")), "unit" in notes and "geometry" not in notes
-    return Rule(name, threshold=threshold, head_sizes=notes.get("head_sizes"), own_distance=own_distance)
-
-
-def error_costs(costs: Table) -> Any:
+def error_costs(costs: Table | Mapping[str, Table]) -> Any:
     """The chart of the table that `error_costs` returned."""
     table, metric = drawn_tables.costs_to_draw(costs, "charts")
     return shown(of_tables.error_costs(*of_submissions(table), metric), f"no gain in {title(metric)} is known")
@@ -197,7 +195,7 @@ def metric_by_slice(intervals: Table | Mapping[str, Table], metric: str | None) 
     return shown(drawing, f"no values of {metric}" if len(rows) else f"no rows of {metric}")
 
 
-def forest(pairs: Table, metric: str | None) -> Any:
+def forest(pairs: Table | Mapping[str, Table], metric: str | None) -> Any:
     """The chart of a metric in the table `pairs` that `compare` returned."""
     rows, metric = drawn_tables.pairs_to_draw(pairs, metric, "charts")
     by = [str(name) for name in rows.columns[: list(rows.columns).index("a")]]
@@ -210,7 +208,7 @@ def forest(pairs: Table, metric: str | None) -> Any:
     return shown(of_tables.forest(rows, names, metric, CONFIDENCE), f"no rows of {metric}")
 
 
-def sweep_curves(curve: Table) -> Any:
+def sweep_curves(curve: Table | Mapping[str, Table]) -> Any:
     """The two charts of the table `curve` that `sweep` returned."""
     table, metric, limit, unit = drawn_tables.sweep_to_draw(curve, "charts")
     table, names = of_submissions(table.reset_index(drop=True))
@@ -227,7 +225,7 @@ def sweep_curves(curve: Table) -> Any:
     return side_by_side([of_tables.by_threshold(drawn, best, names, metric), of_tables.by_recall(drawn, names)])
 
 
-def hota_curve(curve: Table) -> Any:
+def hota_curve(curve: Table | Mapping[str, Table]) -> Any:
     """The chart of the table `curve` that `track` or `pose` returned; of several submissions, one for each metric."""
     rows, names = of_submissions(drawn_tables.hota_to_draw(curve, "charts"))
     if not rows["HOTA"].notna().any():
@@ -237,7 +235,7 @@ def hota_curve(curve: Table) -> Any:
     return side_by_side([of_tables.hota_curve(rows, names, metric) for metric in of_tables.METRICS])
 
 
-def precision_recall(curve: Table, threshold: float | None) -> Any:
+def precision_recall(curve: Table | Mapping[str, Table], threshold: float | None) -> Any:
     """The chart of the table `curve` of average precision."""
     rows, names = of_submissions(drawn_tables.precision_to_draw(curve, "charts"))
     if not len(rows):
@@ -271,6 +269,34 @@ def confusion(counts: Table | Mapping[str, Table]) -> Any:
     return shown(of_classes.confusion(squares, list(squares)) if has_any else None, "no truths and no detections")
 
 
+def detection_limit(found: DetectionLimit | Mapping[str, DetectionLimit]) -> Any:
+    """The chart of what `detection_limit` returned, or of one result of each submission."""
+    drawn = drawn_results.limits_to_draw(found, "charts")
+    has_any = any(map(len, drawn.bins.values()))
+    return shown(of_results.detection_limit(drawn) if has_any else None, f"no truth has a value of {drawn.column}")
+
+
+def calibration(found: Calibration | Mapping[str, Calibration]) -> Any:
+    """The chart of what `calibration` returned, or of one result of each submission."""
+    of_each = drawn_results.calibrations_to_draw(found, "charts")
+    about = drawn_results.calibration_title(of_each)
+    bins = {name: table for name, (table, _) in of_each.items()}
+    return shown(of_results.calibration(bins, about) if any(map(len, bins.values())) else None, "no detections")
+
+
+def protocols(table: Table | Mapping[str, Table]) -> Any:
+    """The chart of the table that `protocols` returned, or of one of each submission."""
+    of_each = drawn_tables.of_each(drawn_results.protocols_to_draw(table, "charts"), "charts")
+    has_any = any(map(len, of_each.values()))
+    return shown(of_results.protocols(of_each) if has_any else None, "no protocols")
+
+
+def gospa(matches: Table | Mapping[str, Table]) -> Any:
+    """The chart of GOSPA by frame of a match table, or of one of each submission."""
+    drawn = drawn_results.gospa_to_draw(matches, "charts", 4)
+    return shown(of_results.gospa(drawn) if any(map(len, drawn.of_each.values())) else None, "no frames")
+
+
 def _lines(rows: pd.DataFrame, threshold: float | None) -> dict[str, pd.Series]:
     """The lines of one submission, by their names; those of categories with the lowest average precision."""
     if not len(rows):
@@ -282,7 +308,7 @@ def _lines(rows: pd.DataFrame, threshold: float | None) -> dict[str, pd.Series]:
 
 def _of_lines(rows: Rows, threshold: float | None) -> Drawing:
     """The chart of rows of lines of submissions: in dashes at thresholds, or in colours by category."""
-    about = of_tables.ABOUT_PRECISION if threshold is None else f"Precision over recall at {threshold:.2f}, by category"
+    about = drawn_results.precision_title(threshold, threshold is not None)
     names, lines = (list(dict.fromkeys(row[field] for row in rows)) for field in ("submission", "threshold"))
     if threshold is None and len(names) > 1:
         return of_tables.precision_lines(rows, names, lines, about)

@@ -4,9 +4,7 @@ With several submissions, the reader picks the one whose places are shown.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
-import altair as alt
 import numpy as np
 import pandas as pd
 
@@ -14,6 +12,8 @@ from ....geometries import offsets
 from ....matching import Rule
 from ....scoring import sequence_sums
 from ....tables import schema
+from ...theme import SEQUENTIAL
+from ..drawn_results import measure_ends, measures_title, recall_title, residuals_title
 from ..drawn_tables import offset_reach, recall_grid
 from ..wording import (
     Plane,
@@ -41,6 +41,7 @@ from .parts import (
     short_names,
     tooltips,
 )
+from .vega_lite import Spec, channel, layered, marks
 
 # The counts of bins of the histogram of distances or similarities, of bins along each axis of residuals, and of columns
 # of the map.
@@ -52,27 +53,25 @@ def recall_map(matches: pd.DataFrame, names: Sequence[str], bins: int = MAP_COLU
     places, ratio = _recall_cells(matches, names, bins)
     if not places:
         return None
-    scale = alt.Scale(scheme="viridis", domain=[0, 1])
-    color = alt.Color("recall:Q", title="recall", scale=scale, legend=SHARES)
+    scale = {"scheme": SEQUENTIAL, "domain": [0, 1]}
+    color = channel("recall:Q", title="recall", scale=scale, legend=SHARES)
     told = [("recall:Q", "recall", ".1%"), ("found:Q", "found", ","), ("truths:Q", "truths", ",")]
     plane = plane_of(matches)
     axes = _axes(plane, [plane.title(axis) for axis in "xy"])
     chart = of_picked(_cells("places", *axes, color, [*told, *_sides_told(plane, ".5~g")]), names)
     filters = _within("truth_centre_x", "truth_centre_y")
-    about, ratio = f"Recall over {'the image plane' if plane.words == 'the image' else plane.words}", bounded(ratio)
-    return _map(chart, {"places": places}, about, ratio, names, filters)
+    return _map(chart, {"places": places}, recall_title(plane), bounded(ratio), names, filters)
 
 
-def _cells(data: str, x: Any, y: Any, color: Any, told: Sequence[tuple[str, str, str]]) -> Any:
+def _cells(data: str, x: Spec, y: Spec, color: Spec, told: Sequence[tuple[str, str, str]]) -> Spec:
     """The cells of a grid, in colours; `told` are the fields of tooltips."""
-    cells = alt.Chart(alt.NamedData(data)).mark_rect()
-    return cells.encode(x=x, x2="x2:Q", y=y, y2="y2:Q", color=color, tooltip=tooltips(*told))
+    return marks(data, "rect", x=x, x2="x2", y=y, y2="y2", color=color, tooltip=tooltips(*told))
 
 
-def _axes(plane: Plane, titles: Sequence[str]) -> tuple[Any, Any]:
+def _axes(plane: Plane, titles: Sequence[str]) -> tuple[Spec, Spec]:
     """The axes of a plane whose y points down; what is not y points up."""
-    x = pixel_axis(alt.X, "x", titles[0], is_chart=plane.is_chart)
-    return x, pixel_axis(alt.Y, "y", titles[1], reverse=not plane.is_up, is_chart=plane.is_chart)
+    x = pixel_axis("x", titles[0], is_chart=plane.is_chart)
+    return x, pixel_axis("y", titles[1], reverse=not plane.is_up, is_chart=plane.is_chart)
 
 
 def _sides_told(plane: Plane, form: str) -> list[tuple[str, str, str]]:
@@ -95,7 +94,7 @@ def _directions(plane: Plane) -> dict[str, str]:
 
 
 def _map(
-    chart: Any, data: dict[str, Rows], about: str, ratio: float, names: Sequence[str], filters: Sequence[Condition]
+    chart: Spec, data: dict[str, Rows], about: str, ratio: float, names: Sequence[str], filters: Sequence[Condition]
 ) -> Drawing:
     """The drawing of cells, of one submission at a time; a click on a cell shows what it counts."""
     filters = [OF_SUBMISSION, *filters]
@@ -179,39 +178,42 @@ def measures(matches: pd.DataFrame, names: Sequence[str], rule: Rule, bins: int 
         return None
     low, high = hits[0]["from"], hits[-1]["to"]
     unit = unit_of_distances(rule.unit) if rule.by_distance else ""
-    scale = alt.Scale(domain=[low, low + (high - low) * 1.02], nice=False)
+    scale = {"domain": [low, low + (high - low) * 1.02], "nice": False}
     told = [(f"{end}:Q", with_unit(end, unit), ".4~g") for end in ("from", "to")]
-    bars = alt.Chart(alt.NamedData("hits")).mark_bar(color=SERIES[0])
-    bars = bars.encode(
-        x=alt.X("from:Q", bin="binned", title=measure_title(rule), scale=scale),
-        x2="to:Q",
-        y=alt.Y("n:Q", title="true positives", axis=alt.Axis(tickMinStep=1)),
+    bars = marks(
+        "hits",
+        "bar",
+        {"color": SERIES[0]},
+        x=channel("from:Q", bin="binned", title=measure_title(rule), scale=scale),
+        x2="to",
+        y=channel("n:Q", title="true positives", axis={"tickMinStep": 1}),
         tooltip=tooltips(*told, ("n:Q", "true positives", ",")),
     )
     limits = [{"at": at, "limit": text} for at, text in measure_limits(rule)]
     texts = [text for _, text in measure_limits(rule)]
-    colors = alt.Scale(domain=texts, range=[SERIES[1], SERIES[3]][-len(texts) :])
-    dashes = alt.Scale(domain=texts, range=[[5, 3], [1, 0]][-len(texts) :])
-    legend = alt.Legend(columns=1, symbolType="stroke", labelLimit=260)
-    rules = alt.Chart(alt.NamedData("limits")).mark_rule(strokeWidth=2)
-    rules = rules.encode(
+    colors = {"domain": texts, "range": [SERIES[1], SERIES[3]][-len(texts) :]}
+    dashes = {"domain": texts, "range": [[5, 3], [1, 0]][-len(texts) :]}
+    legend = {"columns": 1, "symbolType": "stroke", "labelLimit": 260}
+    rules = marks(
+        "limits",
+        "rule",
+        {"strokeWidth": 2},
         x="at:Q",
-        color=alt.Color("limit:N", title=None, scale=colors, legend=legend),
-        strokeDash=alt.StrokeDash("limit:N", title=None, scale=dashes),
-        tooltip=alt.Tooltip("limit:N", title="limit"),
+        color=channel("limit:N", title=None, scale=colors, legend=legend),
+        strokeDash=channel("limit:N", title=None, scale=dashes),
+        tooltip=channel("limit:N", title="limit"),
     )
     column = "distance" if rule.by_distance else "similarity"
     filters = [OF_SUBMISSION, {"column": column, "from": "from", "to": "to"}]
-    chart, data = of_picked(bars, names) + rules, {"hits": hits, "limits": limits}
-    about = f"The true positives by their {measure_name(rule)}"
+    chart, data = layered(of_picked(bars, names), rules), {"hits": hits, "limits": limits}
+    about = measures_title(measure_name(rule))
     return Drawing(chart, data, about, picks=short_names(names), filters=filters)
 
 
 def _hits(matches: pd.DataFrame, names: Sequence[str], rule: Rule, bins: int) -> Rows:
     """The histogram of distances, or of similarities, of true positives; no rows if there are none."""
     rows, column = [], schema.measure_of(matches)
-    known = rule.tau if rule.by_distance else 1.0
-    ends = measure_range(rule) if known else (0.0, float(matches[column].max()))
+    ends = measure_ends(rule, matches[column])
     for name, table in by_name(matches, names):
         values = table[column].dropna().to_numpy(np.float64)
         counts, edges = np.histogram(values, bins=_measure_edges(ends, bins))
@@ -233,19 +235,17 @@ def residuals(matches: pd.DataFrame, names: Sequence[str], rule: Rule, bins: int
         return None
     plane, form = plane_of(matches), "+.3~g"
     plane = plane._replace(unit="") if rule.named_distance else plane
-    x, y = _axes(plane, [plane.offset_title(axis, "−") for axis in "xy"])
-    scale, legend = alt.Scale(type="sqrt", scheme="viridis"), alt.Legend(gradientLength=200)
-    color = alt.Color("n:Q", title="true positives", scale=scale, legend=legend)
+    x, y = _axes(plane, [plane.offset_title(axis) for axis in "xy"])
+    scale, legend = {"type": "sqrt", "scheme": SEQUENTIAL}, {"gradientLength": 200}
+    color = channel("n:Q", title="true positives", scale=scale, legend=legend)
     heat = _cells("cells", x, y, color, [("n:Q", "true positives", ","), *_sides_told(plane, form)])
-    mean = alt.Chart(alt.NamedData("means"))
-    mean = mean.mark_point(shape="cross", filled=True, size=160, opacity=1, color=SERIES[3], stroke="white")
+    look = {"shape": "cross", "filled": True, "size": 160, "opacity": 1, "color": SERIES[3], "stroke": "white"}
     told = [(f"{axis}:Q", with_unit(f"mean {name}", plane.unit), form) for axis, name in _directions(plane).items()]
-    mean = mean.encode(x=x, y=y, tooltip=tooltips(*told))
-    ring = alt.Chart(alt.NamedData("ring")).mark_line(color=INK, strokeWidth=1)
-    chart = of_picked(heat, names) + of_picked(mean, names) + ring.encode(x=x, y=y, order="order:Q")
-    about = f"Predicted minus true coordinates of the true positives{'' if rule.image_tau is None else ', and tau'}"
+    mean = marks("means", "point", look, x=x, y=y, tooltip=tooltips(*told))
+    ring = marks("ring", "line", {"color": INK, "strokeWidth": 1}, x=x, y=y, order="order:Q")
+    chart = layered(of_picked(heat, names), of_picked(mean, names), ring)
     data = {"cells": cells, "means": means, "ring": [] if rule.image_tau is None else _circle(rule.image_tau)}
-    return _map(chart, data, about, 1.0, names, _within("offset_x", "offset_y"))
+    return _map(chart, data, residuals_title(), 1.0, names, _within("offset_x", "offset_y"))
 
 
 def _offset_cells(matches: pd.DataFrame, names: Sequence[str], edges: np.ndarray) -> tuple[Rows, Rows]:

@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..wording import is_share
+from ..wording import difference, is_share
 from .of_tables import HIGHEST, LABELS, LINE, rows_of
 from .parts import (
     FAINT,
@@ -21,6 +20,7 @@ from .parts import (
     title_of,
     tooltips,
 )
+from .vega_lite import channel, layered, marks
 
 
 def differences(
@@ -48,31 +48,36 @@ def differences(
     bounds = [("low:Q", "from", form), ("high:Q", "to", form)] if has_bars else []
     told = [("pair:N", "pair", ""), ("slice:N", "slice", ""), ("estimate:Q", "difference", form), *bounds]
     several = len({*pairs}) > 1
-    offset: dict[str, Any] = {"yOffset": alt.YOffset("place:O", sort="ascending")} if several else {}
-    base = alt.Chart(alt.NamedData("slices")).encode(
-        y=alt.Y("slice:N", sort=None, title=shown_name(columns), axis=LABELS),
-        **offset,
-        tooltip=tooltips(*told, ("p:Q", "adjusted p-value", ".3~g")),
-    )
+    channels: dict[str, Any] = {
+        "y": channel("slice:N", sort=None, title=shown_name(columns), axis=LABELS),
+        "tooltip": tooltips(*told, ("p:Q", "adjusted p-value", ".3~g")),
+    }
     if several:
         of = dict(zip(pairs, place, strict=True))
         colours = cycled(SERIES, len(names))
-        scale = alt.Scale(domain=[*of], range=[colours[position] for position in of.values()])
-        base = base.encode(color=alt.Color("pair:N", title=None, scale=scale))
-    unit, ticks = (", points", POINTS) if is_share(metric) else ("", "+~g")
-    axis: dict[str, Any] = {"title": f"difference of {name}{unit}", "axis": alt.Axis(tickCount=6, format=ticks)}
-    zero = alt.Chart(alt.NamedData("zero")).mark_rule(color=FAINT, strokeDash=[4, 3]).encode(x="zero:Q")
-    mark: dict[str, Any] = {"strokeWidth": 2} | ({} if several else {"color": SERIES[0]})
-    bars = base.mark_rule(**mark).encode(x=alt.X("low:Q", **axis), x2="high:Q")
-    shape: dict[str, Any] = {"size": 80, "opacity": 1} | ({} if several else {"color": SERIES[0]})
-    points = base.encode(x=alt.X("estimate:Q", **axis))
-    shown = [
-        points.transform_filter(alt.FieldEqualPredicate(of, "sure")).mark_point(**shape, **style)
+        scale = {"domain": [*of], "range": [colours[position] for position in of.values()]}
+        channels["yOffset"] = channel("place:O", sort="ascending")
+        channels["color"] = channel("pair:N", title=None, scale=scale)
+    ticks = {"tickCount": 6, "format": POINTS if is_share(metric) else "+~g"}
+    axis: dict[str, Any] = {"title": difference(name, metric), "axis": ticks}
+    zero = marks("zero", "rule", {"color": FAINT, "strokeDash": [4, 3]}, x="zero:Q")
+    color = {} if several else {"color": SERIES[0]}
+    low, estimate = (channel(end, **axis) for end in ("low:Q", "estimate:Q"))
+    bars = marks("slices", "rule", {"strokeWidth": 2, **color}, **channels, x=low, x2="high")
+    points = [
+        marks(
+            "slices",
+            "point",
+            {"size": 80, "opacity": 1, **color, **style},
+            {"equal": of, "field": "sure"},
+            **channels,
+            x=estimate,
+        )
         for of, style in (("yes", {"filled": True}), ("no", {"fill": HOLLOW}))
         if of in sure
     ]
-    layers = [zero, *([bars] if has_bars else []), *shown]
+    layers = [zero, *([bars] if has_bars else []), *points]
     filled = f"; filled: adjusted p < {1 - confidence:.2g}"
     height = min(len({*known["slice"]}) * max(LINE, 12 * len({*pairs})), HIGHEST)
     data = {"slices": rows, "zero": [{"zero": 0}]}
-    return Drawing(alt.layer(*layers), data, f"Differences of {name} by slice{filled}", height)
+    return Drawing(layered(*layers), data, f"Differences of {name} by slice{filled}", height)

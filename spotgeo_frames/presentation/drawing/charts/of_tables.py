@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-import altair as alt
 import numpy as np
 import pandas as pd
 
-from ....scoring import OF_FEW, rests_on_few
+from ....scoring import rests_on_few
+from .. import drawn_results
 from ..display import words
 from ..drawn_tables import HOTA_PARTS, THRESHOLDS, TOGETHER
-from ..wording import is_share, title
+from ..wording import difference, is_share, title
 from .parts import (
     DASHES,
     FAINT,
@@ -26,7 +26,9 @@ from .parts import (
     by_submission,
     cycled,
     dashed,
+    label_of_metric,
     mse_tooltip,
+    shaped,
     share_axis,
     short_names,
     shown_name,
@@ -35,13 +37,14 @@ from .parts import (
     tooltips,
     with_short_names,
 )
+from .vega_lite import Spec, channel, encoded, layered, marks
 
 # How high the line of a slice is, and the chart of many at most (px).
 LINE, HIGHEST = 24, 1_200
 
 # Names of slices are cut off at this width (px). The axis may be wider, or its title would be written over them.
-LABELS = alt.Axis(labelLimit=260, maxExtent=300)
-SMALL_LABELS = alt.Axis(labelLimit=90, maxExtent=100)
+LABELS = {"labelLimit": 260, "maxExtent": 300}
+SMALL_LABELS = {"labelLimit": 90, "maxExtent": 100}
 
 # With more submissions than this, only differences between neighbours on the leaderboard are drawn.
 MOST_PAIRED = 4
@@ -52,7 +55,6 @@ FROM_THRESHOLD: list[Condition] = [OF_SUBMISSION, {"column": "predicted_score", 
 # The metrics over alpha that the charts of several submissions draw, one each.
 METRICS = HOTA_PARTS[:3]
 
-ABOUT_PRECISION = "Precision over recall, the mean over categories"
 OF_THRESHOLD = "similarity from"
 
 # Lines, whose transparent points have the tooltips.
@@ -92,29 +94,27 @@ def estimates_by_slice(
     fields = {"submission": "submission", "place": table["submission"].cat.codes.tolist(), "slice": slices}
     fields |= {"estimate": "estimate", "low": "low", "high": "high", "few": few, "sequences": "n_sequences"}
     rows = rows_of(table, fields)
-    place: dict[str, Any] = {"yOffset": alt.YOffset("place:O", sort="ascending")} if len(names) > 1 else {}
-    ticks = alt.Axis(tickCount=6 if domain is None else 4, format="%" if is_share(metric) else ".4~g")
-    axis: dict[str, Any] = {"title": name, "axis": ticks}
     labels = LABELS if domain is None else SMALL_LABELS
-    line = alt.Y("slice:N", sort=None, title=shown_name(columns) if columns else None, axis=labels)
-    base = alt.Chart(alt.NamedData("slices")).encode(
-        y=line,
-        **place,
-        tooltip=tooltips(
-            *submission_tooltip(names),
-            ("slice:N", "slice", ""),
-            ("estimate:Q", "estimate", form),
-            ("low:Q", "from", form),
-            ("high:Q", "to", form),
-            *([("sequences:Q", "sequences", ",")] if "n_sequences" in table else []),
-        ),
+    line = channel("slice:N", sort=None, title=shown_name(columns) if columns else None, axis=labels)
+    place = {"yOffset": channel("place:O", sort="ascending")} if len(names) > 1 else {}
+    tooltip = tooltips(
+        *submission_tooltip(names),
+        ("slice:N", "slice", ""),
+        ("estimate:Q", "estimate", form),
+        ("low:Q", "from", form),
+        ("high:Q", "to", form),
+        *([("sequences:Q", "sequences", ",")] if "n_sequences" in table else []),
     )
-    scale = alt.Scale(zero=False) if domain is None else alt.Scale(domain=[*domain], nice=False)
-    bars = base.mark_rule(strokeWidth=2, color=SERIES[0]).encode(x=alt.X("low:Q", scale=scale, **axis), x2="high:Q")
-    mark: dict[str, Any] = {"size": 70 if domain is None else 40, "color": SERIES[0], "opacity": 1}
-    points = base.mark_point(**mark).encode(x=alt.X("estimate:Q", scale=scale, **axis))
-    sure = points.transform_filter(alt.FieldEqualPredicate("no", "few")).mark_point(**mark, filled=True)
-    hollow = points.transform_filter(alt.FieldEqualPredicate("yes", "few"))
+    channels: dict[str, Any] = {"y": line, **place, "tooltip": tooltip}
+    ticks = {"tickCount": 6 if domain is None else 4, "format": "%" if is_share(metric) else ".4~g"}
+    scale = {"zero": False} if domain is None else {"domain": [*domain], "nice": False}
+    low, estimate = (channel(end, scale=scale, title=name, axis=ticks) for end in ("low:Q", "estimate:Q"))
+    bars = marks("slices", "rule", {"strokeWidth": 2, "color": SERIES[0]}, **channels, x=low, x2="high")
+    look = {"size": 70 if domain is None else 40, "color": SERIES[0], "opacity": 1}
+    sure, hollow = (
+        marks("slices", "point", look | filled, {"equal": of, "field": "few"}, **channels, x=estimate, **shaped(drawn))
+        for of, filled in (("no", {"filled": True}), ("yes", {}))
+    )
     # Vega would warn of bars without any bound, and of points without any number.
     has_bars = any(np.isfinite(row["low"]) for row in rows)
     there = {row["few"] for row in rows if np.isfinite(row["estimate"])}
@@ -123,12 +123,11 @@ def estimates_by_slice(
     first, *others = layers or [sure]
     layers = [by_submission(first, drawn), *(by_submission(layer, drawn, selects=False) for layer in others)]
     # Vega drops null numbers before it looks for slices, so this layer, which is not to be seen, names all in order.
-    every = alt.Chart(alt.NamedData("slices")).mark_point(opacity=0, size=0).encode(y=line, x=alt.value(0))
+    every = marks("slices", "point", {"opacity": 0, "size": 0}, y=line, x={"value": 0})
     layers = [every, *layers]
-    about_bars = ", with intervals" if has_bars else ""
-    of_few = f"; hollow: {OF_FEW}" if "yes" in few else ""
+    about = drawn_results.slices_title(label_of_metric(metric), has_bars, "yes" in few)
     height = min(len({*slices}) * max(LINE, 12 * len(names)), HIGHEST)
-    return Drawing(alt.layer(*layers), {"slices": rows}, f"{name} by slice{about_bars}{of_few}", height)
+    return Drawing(layered(*layers), {"slices": rows}, about, height)
 
 
 def differences(table: pd.DataFrame, names: Sequence[str], metric: str, confidence: float) -> Drawing | None:
@@ -162,21 +161,19 @@ def forest(table: pd.DataFrame, pairs: Sequence[str], metric: str, confidence: f
     has_bars = any(np.isfinite(row["low"]) for row in rows)
     bounds = [("low:Q", "from", form), ("high:Q", "to", form)] if has_bars else []
     told = [("pair:N", "pair", ""), ("estimate:Q", "difference", form), *bounds, ("p:Q", "adjusted p-value", ".3~g")]
-    base = alt.Chart(alt.NamedData("pairs")).encode(
-        y=alt.Y("pair:N", sort=None, title=None, axis=alt.Axis(labelLimit=260)), tooltip=tooltips(*told)
-    )
-    unit, ticks = (", points", POINTS) if is_share(metric) else ("", "+.4~g")
-    axis: dict[str, Any] = {"title": f"difference of {name}{unit}", "axis": alt.Axis(tickCount=6, format=ticks)}
-    zero = alt.Chart(alt.NamedData("zero")).mark_rule(color=FAINT, strokeDash=[4, 3]).encode(x="zero:Q")
-    bars = base.mark_rule(strokeWidth=2, color=SERIES[0]).encode(x=alt.X("low:Q", **axis), x2="high:Q")
-    filled = alt.Scale(domain=["yes", "no"], range=[SERIES[0], HOLLOW])
-    points = base.mark_point(filled=True, size=90, opacity=1, stroke=SERIES[0]).encode(
-        x=alt.X("estimate:Q", **axis),
-        fill=alt.Fill("sure:N", title=f"adjusted p < {1 - confidence:.2g}", scale=filled),
-    )
-    layers = zero + bars + points if has_bars else zero + points
+    line, tooltip = channel("pair:N", sort=None, title=None, axis={"labelLimit": 260}), tooltips(*told)
+    ticks = {"tickCount": 6, "format": POINTS if is_share(metric) else "+.4~g"}
+    axis = {"title": difference(name, metric), "axis": ticks}
+    zero = marks("zero", "rule", {"color": FAINT, "strokeDash": [4, 3]}, x="zero:Q")
+    low, estimate = (channel(end, **axis) for end in ("low:Q", "estimate:Q"))
+    bars = marks("pairs", "rule", {"strokeWidth": 2, "color": SERIES[0]}, y=line, tooltip=tooltip, x=low, x2="high")
+    scale = {"domain": ["yes", "no"], "range": [SERIES[0], HOLLOW]}
+    filled = channel("sure:N", title=f"adjusted p < {1 - confidence:.2g}", scale=scale)
+    look = {"filled": True, "size": 90, "opacity": 1, "stroke": SERIES[0]}
+    points = marks("pairs", "point", look, y=line, tooltip=tooltip, x=estimate, fill=filled)
+    layers = layered(zero, bars, points) if has_bars else layered(zero, points)
     data = {"pairs": rows, "zero": [{"zero": 0}]}
-    return Drawing(layers, data, f"Differences of {name} between submissions", 34 * len(rows) + 10)
+    return Drawing(layers, data, drawn_results.differences_title(label_of_metric(metric)), 34 * len(rows) + 10)
 
 
 def error_costs(table: pd.DataFrame, names: Sequence[str], metric: str = "f1") -> Drawing | None:
@@ -200,17 +197,18 @@ def error_costs(table: pd.DataFrame, names: Sequence[str], metric: str = "f1") -
         *([("breaks:Q", "breaks of tracks", ",")] if "breaks" in costs[0] else []),
         *mse_tooltip(costs, "mse gained", table.attrs.get("unit")),
     ]
-    axis = alt.Axis(tickCount=6, format=POINTS)
-    chart = alt.Chart(alt.NamedData("costs")).mark_bar(color=SERIES[0])
-    chart = chart.encode(
-        x=alt.X("gain:Q", stack=False, title=f"{name} gained, points", axis=axis),
-        y=alt.Y("kind:N", sort=None, title=None, axis=alt.Axis(labelLimit=160)),
+    chart = marks(
+        "costs",
+        "bar",
+        {"color": SERIES[0]},
+        x=channel("gain:Q", stack=False, title=f"{name} gained, points", axis={"tickCount": 6, "format": POINTS}),
+        y=channel("kind:N", sort=None, title=None, axis={"labelLimit": 160}),
         tooltip=tooltips(*told),
     )
     if len(names) > 1:
-        chart = chart.encode(yOffset=alt.YOffset("place:O", sort="ascending"))
+        chart = encoded(chart, yOffset=channel("place:O", sort="ascending"))
     height = len({*kinds}) * max(26, 10 * len(names) + 8)
-    about = f"{name} gained if one kind of error alone were corrected, by kind"
+    about = drawn_results.costs_title(name)
     filters = [OF_SUBMISSION, {"column": "kind", "is": "kind"}]
     return Drawing(by_submission(chart, short_names(names)), {"costs": costs}, about, height, filters=filters)
 
@@ -222,26 +220,27 @@ def by_threshold(curve: pd.DataFrame, best: pd.DataFrame, names: Sequence[str], 
     """
     # A score may be infinite, which no axis has a place for.
     curve, best = (table[np.isfinite(table["score_threshold"])] for table in (curve, best))
-    x = alt.X("score_threshold:Q", title="score threshold", scale=alt.Scale(zero=False, nice=False))
-    y = share_axis(alt.Y, metric, str(title(metric)))
+    x = channel("score_threshold:Q", title="score threshold", scale={"zero": False, "nice": False})
+    y = share_axis(metric, str(title(metric)))
     lines, rows, swept = _sweep_lines(curve, names)
-    chart, chosen = lines.encode(x=x, y=y), _sweep_rows(best, names)
+    chart, chosen = encoded(lines, x=x, y=y), _sweep_rows(best, names)
     if chosen:
-        at_best = alt.Chart(alt.NamedData("best")).mark_point(filled=True, size=110, opacity=1, color=SERIES[0])
-        chart += by_submission(at_best, swept, selects=False).encode(x=x, y=y)
-    about = f"{title(metric)} by the threshold of the score, the best marked"
+        look = {"filled": True, "size": 110, "opacity": 1, "color": SERIES[0]}
+        at_best = marks("best", "point", look, x=x, y=y, **shaped(swept))
+        chart = layered(chart, by_submission(at_best, swept, selects=False))
+    about, _ = drawn_results.sweep_titles(str(title(metric)))
     return Drawing(chart, {"sweep": rows, "best": chosen}, about, filters=FROM_THRESHOLD, zooms=True)
 
 
 def by_recall(curve: pd.DataFrame, names: Sequence[str]) -> Drawing:
     """The chart of precision over recall, over score thresholds; `curve` is what `sweep` returns."""
     lines, rows, _ = _sweep_lines(curve, names)
-    chart = lines.encode(x=share_axis(alt.X, "recall", "recall"), y=share_axis(alt.Y, "precision", "precision"))
-    about = "Precision by recall, over thresholds of the score"
+    chart = encoded(lines, x=share_axis("recall", "recall"), y=share_axis("precision", "precision"))
+    _, about = drawn_results.sweep_titles("")
     return Drawing(chart, {"sweep": rows}, about, filters=FROM_THRESHOLD, zooms=True)
 
 
-def _sweep_lines(curve: pd.DataFrame, names: Sequence[str]) -> tuple[Any, Rows, list[str]]:
+def _sweep_lines(curve: pd.DataFrame, names: Sequence[str]) -> tuple[Spec, Rows, list[str]]:
     """The lines of a sweep, one for each submission, without axes; their rows, and the short names that have some."""
     rows = _sweep_rows(curve, names)
     having = {row["submission"] for row in rows}
@@ -254,8 +253,7 @@ def _sweep_lines(curve: pd.DataFrame, names: Sequence[str]) -> tuple[Any, Rows, 
         ("recall:Q", "recall", ".2%"),
         *mse_tooltip(rows, "mse", curve.attrs.get("unit")),
     )
-    lines = alt.Chart(alt.NamedData("sweep")).mark_line(**LINES)
-    lines = lines.encode(tooltip=tooltip, order="score_threshold:Q", **dashed(short))
+    lines = marks("sweep", "line", LINES, tooltip=tooltip, order="score_threshold:Q", **dashed(short))
     return by_submission(lines, short, of_lines=True), rows, short
 
 
@@ -294,10 +292,12 @@ def _over_alpha(
 ) -> Drawing:
     """The chart of a field over alpha; tooltips tell these fields with their titles, and `of` titles that of lines."""
     whose = [("submission:N", of, "")] if len(names) > 1 else []
-    lines = alt.Chart(alt.NamedData("curve")).mark_line(**LINES)
-    lines = lines.encode(
-        x=alt.X("alpha:Q", title="alpha", scale=alt.Scale(domain=[0, 1])),
-        y=share_axis(alt.Y, field, name),
+    lines = marks(
+        "curve",
+        "line",
+        LINES,
+        x=channel("alpha:Q", title="alpha", scale={"domain": [0, 1]}),
+        y=share_axis(field, name),
         tooltip=tooltips(*whose, ("alpha:Q", "alpha", ".2f"), *((f"{part}:Q", text, ".2%") for part, text in told)),
         **dashed(names),
     )
@@ -314,7 +314,11 @@ def precision_curve(curve: pd.DataFrame, names: Sequence[str]) -> Drawing | None
     thresholds = drawn["threshold"].map("{:.2f}".format)
     fields = {"submission": "submission", "threshold": thresholds, "recall": "recall", "precision": "precision"}
     lines = [f"{threshold:.2f}" for threshold in THRESHOLDS]
-    return precision_lines(rows_of(drawn, fields), short_names(names), lines, ABOUT_PRECISION) if len(drawn) else None
+    return (
+        precision_lines(rows_of(drawn, fields), short_names(names), lines, drawn_results.precision_title(None))
+        if len(drawn)
+        else None
+    )
 
 
 def precision_lines(
@@ -331,16 +335,15 @@ def precision_lines(
     """
     has = {"submission": len(names) > 1, "threshold": len(lines) > 1}
     told = [(f"{field}:N", text, "") for (field, there), text in zip(has.items(), titles, strict=True) if there]
-    base = alt.Chart(alt.NamedData("precision")).encode(
-        x=share_axis(alt.X, "recall", "recall"), y=share_axis(alt.Y, "precision", "precision")
-    )
-    drawn = base.mark_line(color=SERIES[0], strokeWidth=1.8).encode(detail="threshold:N")
+    axes = {"x": share_axis("recall", "recall"), "y": share_axis("precision", "precision")}
+    drawn = marks("precision", "line", {"color": SERIES[0], "strokeWidth": 1.8}, **axes, detail="threshold:N")
     if has["threshold"]:
-        dashes = alt.Scale(domain=list(lines), range=cycled(DASHES, len(lines)))
-        legend = alt.Legend(symbolType="stroke", symbolSize=400, symbolStrokeColor=INK)
-        drawn = drawn.encode(strokeDash=alt.StrokeDash("threshold:N", title=titles[1], scale=dashes, legend=legend))
-    points = base.mark_point(filled=True, opacity=0).encode(
-        tooltip=tooltips(*told, ("recall:Q", "recall", ".0%"), ("precision:Q", "precision", ".2%"))
-    )
-    chart = by_submission(drawn, names, of_lines=True) + points
+        scale = {"domain": list(lines), "range": cycled(DASHES, len(lines))}
+        legend = {"symbolType": "stroke", "symbolSize": 400, "symbolStrokeColor": INK}
+        drawn = encoded(drawn, strokeDash=channel("threshold:N", title=titles[1], scale=scale, legend=legend))
+    else:
+        drawn = encoded(drawn, **dashed(names))
+    tooltip = tooltips(*told, ("recall:Q", "recall", ".0%"), ("precision:Q", "precision", ".2%"))
+    points = marks("precision", "point", {"filled": True, "opacity": 0}, **axes, tooltip=tooltip)
+    chart = layered(by_submission(drawn, names, of_lines=True), points)
     return Drawing(chart, {"precision": rows}, about, zooms=True)

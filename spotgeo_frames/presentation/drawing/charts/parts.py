@@ -11,11 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from os.path import commonprefix
 from typing import Any, NamedTuple
 
-import altair as alt
 import pandas as pd
 
 from ....scoring import registry
-from ..wording import title, with_unit
+from ...theme import BETWEEN, LOOKS
+from ..wording import label_of, title, with_unit
+from .vega_lite import SCHEMA, Spec, channel, encoded, filtered
 
 Rows = list[dict[str, Any]]
 
@@ -25,25 +26,23 @@ OF_SUBMISSION: Condition = {"column": "submission", "is": "submission"}
 
 HEIGHT = 260
 
-# Of equal lightness, about halfway between white and black, so that they stand out from either; a page has its own.
-# Further submissions reuse them with other dashes.
-SERIES = ["#2b87c8", "#c17a00", "#129a72", "#dd5f1e", "#9a6fc8", "#7f8a96", "#cf559a", "#7d9720"]
-DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3]]
+# Submissions have colours, and besides them shapes and dashes, so that they can be told apart in grey.
+SERIES = list(BETWEEN.series)
+SHAPES, DASHES = [look.shape for look in LOOKS], [list(look.dashes) for look in LOOKS]
 
 # The colours of lines as dark as text, of lines that stand back, of the inside of hollow marks, and of the background
 # of a map, which shows where the map has no value.
-INK, FAINT, HOLLOW, NOTHING = "#7c7c7c", "#8c8c8d", "#ffffff", "rgba(128, 128, 128, 0.2)"
+INK, FAINT, HOLLOW, NOTHING = BETWEEN.ink, BETWEEN.faint, BETWEEN.paper, BETWEEN.nothing
 
 # The legend of colours that are shares.
-SHARES = alt.Legend(format=".0%", gradientLength=200, values=[0, 0.25, 0.5, 0.75, 1])
+SHARES: Spec = {"format": ".0%", "gradientLength": 200, "values": [0, 0.25, 0.5, 0.75, 1]}
 
-# How much of the colour remains of what is not highlighted.
+# The choice of submissions by clicks on the legend, and how much of the colour remains of what is not highlighted.
+HIGHLIGHTED: Spec = {"name": "highlighted", "select": {"type": "point", "fields": ["submission"]}, "bind": "legend"}
 PALE = 0.15
 
 # The format of axes of differences. It names no decimals, so Vega writes as many as distinct ticks need.
 POINTS = "+%"
-
-Spec = dict[str, Any]
 
 # Colours become variables of the page's style, so charts follow a switch between light and dark without being redrawn.
 VARIABLES = {color: f"var(--series-{position})" for position, color in enumerate(SERIES, 1)}
@@ -73,7 +72,7 @@ class Drawing(NamedTuple):
     Attributes
     ----------
     chart
-        The chart, of Altair; its layers name their rows.
+        The specification of the chart; its layers name their rows.
     data
         The rows by these names.
     title
@@ -92,7 +91,7 @@ class Drawing(NamedTuple):
         Whether a closer look at parts of it is of use.
     """
 
-    chart: Any
+    chart: Spec
     data: Mapping[str, Rows]
     title: str
     height: int = HEIGHT
@@ -103,10 +102,10 @@ class Drawing(NamedTuple):
     zooms: bool = False
 
 
-def tooltips(*fields: tuple[str, str, str]) -> list[alt.Tooltip]:
+def tooltips(*fields: tuple[str, str, str]) -> list[Spec]:
     """Makes tooltips of (field, title, format); an empty format leaves the value as it is."""
-    plain = ((alt.Tooltip(field, title=title), form) for field, title, form in fields)
-    return [tooltip.format(form) if form else tooltip for tooltip, form in plain]
+    plain = ((channel(field, title=title), form) for field, title, form in fields)
+    return [tooltip | ({"format": form} if form else {}) for tooltip, form in plain]
 
 
 def submission_tooltip(names: Sequence[str]) -> list[tuple[str, str, str]]:
@@ -123,16 +122,16 @@ def mse_tooltip(rows: Rows, title: str, unit: str | None) -> list[tuple[str, str
     return [("mse:Q", text, ".2f")] if any("mse" in row for row in rows) else []
 
 
-def share_axis(channel: Any, field: str, title: str) -> Any:
-    """An axis from 0% to 100%; `channel` is `alt.X` or `alt.Y`."""
-    return channel(f"{field}:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format=".0%"))
+def share_axis(field: str, title: str) -> Spec:
+    """An axis from 0% to 100%."""
+    return channel(f"{field}:Q", title=title, scale={"domain": [0, 1]}, axis={"format": ".0%"})
 
 
-def pixel_axis(channel: Any, field: str, title: str, reverse: bool = False, is_chart: bool = False) -> Any:
-    """An axis of the image plane; `channel` is `alt.X` or `alt.Y`. That of a chart grows to the left, or up."""
-    scale = alt.Scale(zero=False, nice=False, reverse=reverse)
-    labels = "format(-datum.value, '.5~g')" if is_chart else alt.Undefined
-    return channel(f"{field}:Q", title=title, scale=scale, axis=alt.Axis(grid=False, tickCount=8, labelExpr=labels))
+def pixel_axis(field: str, title: str, reverse: bool = False, is_chart: bool = False) -> Spec:
+    """An axis of the image plane. That of a chart grows to the left, or up."""
+    scale = {"zero": False, "nice": False, "reverse": reverse}
+    labels = {"labelExpr": "format(-datum.value, '.5~g')"} if is_chart else {}
+    return channel(f"{field}:Q", title=title, scale=scale, axis={"grid": False, "tickCount": 8, **labels})
 
 
 def bounded(ratio: float) -> float:
@@ -140,55 +139,57 @@ def bounded(ratio: float) -> float:
     return min(max(ratio, 0.2), 2.0)
 
 
-def cycled(values: Sequence[Any], count: int, every: int = 1) -> list[Any]:
-    """Repeats values cyclically up to `count`, each of them `every` times in a row."""
-    return [values[position // every % len(values)] for position in range(count)]
+def cycled(values: Sequence[Any], count: int) -> list[Any]:
+    """Repeats values cyclically up to `count`."""
+    return [values[position % len(values)] for position in range(count)]
 
 
-def by_submission(chart: Any, names: Sequence[str], of_lines: bool = False, selects: bool = True) -> Any:
+def by_submission(chart: Spec, names: Sequence[str], of_lines: bool = False, selects: bool = True) -> Spec:
     """The chart with a colour for each submission; one submission needs none.
 
     A click on a name in the legend makes the others pale. The layers of a chart share that choice: one `selects`.
     """
     if len(names) < 2:
         return chart
-    scale = alt.Scale(domain=list(names), range=cycled(SERIES, len(names)))
-    chosen = alt.selection_point(name="highlighted", fields=["submission"], bind="legend")
-    paleness = alt.when(chosen).then(alt.value(1)).otherwise(alt.value(PALE))
+    scale = {"domain": list(names), "range": cycled(SERIES, len(names))}
+    paleness = {"condition": [{"param": HIGHLIGHTED["name"], "value": 1}], "value": PALE}
     # Lines have transparent points for the tooltips, which an opacity of all that is drawn would show.
-    chart = chart.encode(
-        color=alt.Color("submission:N", title=None, scale=scale),
+    chart = encoded(
+        chart,
+        color=channel("submission:N", title=None, scale=scale),
         **{"strokeOpacity" if of_lines else "opacity": paleness},
     )
-    return chart.add_params(chosen) if selects else chart
+    return chart | ({"params": [HIGHLIGHTED]} if selects else {})
 
 
-def dashed(names: Sequence[str]) -> dict[str, alt.StrokeDash]:
-    """The dashes of lines of more submissions than there are colours; none for one submission."""
-    scale = alt.Scale(domain=list(names), range=cycled(DASHES, len(names), len(SERIES)))
-    return {"strokeDash": alt.StrokeDash("submission:N", title=None, scale=scale)} if len(names) > 1 else {}
+def dashed(names: Sequence[str]) -> dict[str, Spec]:
+    """The dashes of the lines of each submission; none for one submission."""
+    scale = {"domain": list(names), "range": cycled(DASHES, len(names))}
+    return {"strokeDash": channel("submission:N", title=None, scale=scale)} if len(names) > 1 else {}
 
 
-def of_picked(chart: Any, names: Sequence[str]) -> Any:
+def shaped(names: Sequence[str]) -> dict[str, Spec]:
+    """The shapes of the points of each submission; none for one submission."""
+    scale = {"domain": list(names), "range": cycled(SHAPES, len(names))}
+    return {"shape": channel("submission:N", title=None, scale=scale)} if len(names) > 1 else {}
+
+
+def of_picked(chart: Spec, names: Sequence[str]) -> Spec:
     """A layer that shows the rows of the submission that the reader picks; one submission needs no choice."""
-    return chart.transform_filter("datum.submission === picked") if len(names) > 1 else chart
+    return filtered(chart, "datum.submission === picked") if len(names) > 1 else chart
 
 
 def page_spec(drawing: Drawing) -> Spec:
     """The specification of a chart with its data; `usermeta` tells the page's script the ratio and the filters."""
-    chart = drawing.chart
+    chart: Spec = _with_variables(drawing.chart) | {"$schema": SCHEMA, "width": "container", "height": drawing.height}
+    chart |= {"description": drawing.title, "autosize": {"type": "fit-x", "contains": "padding"}}
     if len(drawing.picks) > 1:  # the reader picks above the charts
-        chart = chart.add_params(alt.param(name="picked", value=drawing.picks[0]))
+        chart["params"] = [*chart.get("params", []), {"name": "picked", "value": drawing.picks[0]}]
     if drawing.background is not None:
-        chart = chart.properties(view=alt.ViewBackground(fill=drawing.background))
-    fit = alt.AutoSizeParams(type="fit-x", contains="padding")
-    # The user's settings of Altair are overridden, so that a report looks the same for everybody.
-    with alt.data_transformers.enable("default"), alt.theme.enable("none"):
-        sized = chart.properties(width="container", height=drawing.height, description=drawing.title, autosize=fit)
-        spec = _with_variables(sized.to_dict(validate=False))
-    meta: dict[str, Any] = {} if drawing.ratio is None else {"ratio": drawing.ratio}
+        chart["view"] = _with_variables({"fill": drawing.background})
+    meta: Spec = {} if drawing.ratio is None else {"ratio": drawing.ratio}
     meta |= {"filters": list(drawing.filters)} if drawing.filters else {}
-    return dict(spec) | {"config": CONFIG, "usermeta": meta, "datasets": dict(drawing.data)}
+    return chart | {"config": CONFIG, "usermeta": meta, "datasets": dict(drawing.data)}
 
 
 def _with_variables(part: Any, name: str = "") -> Any:
@@ -228,7 +229,15 @@ def title_of(metric: str, table: pd.DataFrame) -> str:
 
     The notes of the table that has its values tell the unit of distances.
     """
-    known = title(metric, table.attrs.get("unit"))
+    return _shown_metric(metric, title(metric, table.attrs.get("unit")))
+
+
+def label_of_metric(metric: str) -> str:
+    """The label of a metric without its unit, for titles of charts; as `title_of` otherwise."""
+    return _shown_metric(metric, label_of(metric))
+
+
+def _shown_metric(metric: str, known: str | None) -> str:
     return known if known and metric not in registry.own_metrics() else shown_name(known or metric)
 
 

@@ -2,32 +2,18 @@
 
 from __future__ import annotations  # Altair is an extra, so its types cannot be looked up when this is imported
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
 
 import pandas as pd
 
+from ....support import without_direction_marks
 from ...drawing import display, wording
 from .matrices import Curve, Matrix
 
 if TYPE_CHECKING:
     from ...drawing.charts import Drawing
-
-
-# The marks that set the direction of text, with the text that stands for each, such as [U+202E].
-DIRECTION_MARKS = {
-    code: f"[U+{code:04X}]" for code in (0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
-}
-
-# Finds any of them, in a twentieth of the time that str.translate takes over a text of megabytes.
-SOME_MARK = re.compile(f"[{''.join(map(chr, DIRECTION_MARKS))}]")
-
-
-def without_direction_marks(text: str) -> str:
-    """Text with its marks of direction as codes."""
-    return SOME_MARK.sub(lambda mark: DIRECTION_MARKS[ord(mark.group())], text)
 
 
 def view_address(words: Mapping[str, str]) -> str:
@@ -208,24 +194,6 @@ class Section(NamedTuple):
     warnings: Sequence[str] = ()
 
 
-# The titles of columns that belong to no metric.
-TITLES = {
-    "threshold": "least similarity",
-    "score_threshold": "best threshold",
-    "p_value": "p-value",
-    "p_adjusted": "adjusted p-value",
-    "low": "from",
-    "high": "to",
-    "estimate": "difference",
-    "a": "submission",
-    "b": "minus",
-    "aggregate": "aggregate",
-    "apart_from_next": "differs from the next",
-    "gap": "gap, frames",
-    "nearest_truth": "nearest truth, px",
-}
-
-
 def table_of(name: str, caption: str, table: pd.DataFrame, filters: Collection[str] = ()) -> Table:
     """Makes a table of the page from all columns of a DataFrame.
 
@@ -256,7 +224,7 @@ def column_title(column: str, unit: str | None = None) -> str:
     """The title of a column; `unit` is that of distances in the notes of its table, None for px."""
     if column == "tau":
         return wording.with_unit("tau", wording.unit_of_distances(unit))
-    return TITLES.get(column) or wording.title(column, unit) or display.words(column.removeprefix("n_"))
+    return wording.TITLES.get(column) or wording.title(column, unit) or display.words(column.removeprefix("n_"))
 
 
 def sorting(table: pd.DataFrame) -> list[str]:

@@ -10,16 +10,19 @@ that would be loaded.
 import base64
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from importlib import resources
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 import jinja2
 import msgspec
 
-from ....support import DASH
+from ....support import DASH, without_direction_marks
 from ...drawing.charts import page_spec, short_names
+from ...theme import page_style
 from ...viewer import scripts
-from .blocks import Block, Figure, Figures, Metrics, Section, Table, Viewer, without_direction_marks
+from .blocks import Block, Figure, Figures, Metrics, Section, Table, Viewer
 from .marks import Picture
 
 # The count of rows of a table that the page shows at first.
@@ -73,12 +76,13 @@ def page(told: Told, sections: Sequence[Section], names: Sequence[str], vega_scr
     script = scripts.script_of([*scripts.VIEWER, *MODULES])
     viewer = next((block for block in _all_blocks(sections) if isinstance(block, Viewer)), None)
     explained = [name for block in _all_blocks(sections) if isinstance(block, Metrics) for name, _, _ in block.rows]
-    style = "".join(map(_asset, ("colours.css", "page.css", "pictures.css", "classes.css", "contents.css")))
+    style = page_style() + "".join(map(_asset, ("page.css", "pictures.css", "classes.css", "contents.css")))
     return _template("page.html").render(
         told._asdict(),
         sections=sections,
         rows_shown=ROWS_SHOWN,
         anchors={name: f"metric-{place}" for place, name in enumerate(explained)},
+        icon=f"data:image/svg+xml,{quote(_asset('icon.svg'))}",
         style=style + scripts.viewer_style() + _asset("print.css"),
         data=embedded_json(_embedded(sections, names, viewer)),
         content="" if viewer is None else viewer.content,
@@ -90,7 +94,7 @@ def page(told: Told, sections: Sequence[Section], names: Sequence[str], vega_scr
 
 def svg(picture: Picture, names: Sequence[tuple[str, str]]) -> str:
     """A picture of the first screen as a file of its own; `names` are the submissions with their shapes."""
-    style = _asset("colours.css") + _asset("pictures.css")
+    style = page_style() + _asset("pictures.css")
     return _template("picture.svg").render(picture=picture, names=names, style=style)
 
 
@@ -102,6 +106,7 @@ def embedded_json(data: Any) -> str:
     return without_direction_marks(msgspec.json.encode(data).decode().replace("<", "\\u003c"))
 
 
+@cache  # compiling it takes a seventh of the time of a small report
 def _template(name: str) -> jinja2.Template:
     """A template in assets/, with autoescape."""
     environment = jinja2.Environment(

@@ -9,16 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-# The colours of submissions that the page's style has.
-MOST_SERIES = 8
+from ...theme import LIGHT, look
 
-# Beside its colour, a submission has a shape of its own: a circle, a square, a triangle, or a diamond.
-SHAPES = (
-    "M{left} {y}a{r} {r} 0 1 0 {size} 0a{r} {r} 0 1 0 -{size} 0z",
-    "M{left} {top}h{size}v{size}h-{size}z",
-    "M{left} {bottom}h{size}l-{r} -{size}z",
-    "M{left} {y}l{r} -{r}l{r} {r}l-{r} {r}z",
-)
+# The colours of submissions that there are.
+MOST_SERIES = len(LIGHT.series)
 
 
 class Line(NamedTuple):
@@ -59,7 +53,7 @@ class Dot(NamedTuple):
         """The outline of the shape as SVG has it."""
         x, y, r = (round(value, 1) for value in (self.x, self.y, self.r))
         around = {"left": round(x - r, 1), "top": round(y - r, 1), "bottom": round(y + r, 1), "size": 2 * r}
-        return SHAPES[self.series % len(SHAPES)].format(y=y, r=r, **around)
+        return look(self.series).outline.format(y=y, r=r, **around)
 
 
 class Bar(NamedTuple):

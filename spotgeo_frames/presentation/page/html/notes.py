@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .blocks import without_direction_marks
+from ....support import without_direction_marks
 
 if TYPE_CHECKING:
     from markdown_it.token import Token

@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ....support import InputError, writing
+from ...drawing.charts import VEGA_LITE
 
 # The program of that process; its argument is the version of Vega-Lite.
 BUNDLE = """
@@ -51,11 +52,10 @@ def vega_script() -> Iterator[Callable[[], str]]:
 
 
 def _version() -> str:
-    """The version of Vega-Lite that Altair writes, or, if vl_convert lacks it, the newest that it has."""
-    import altair
+    """The version of Vega-Lite that charts are written for, or, if vl_convert lacks it, the newest that it has."""
     import vl_convert
 
-    version = ".".join(altair.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
+    version = VEGA_LITE.rpartition(".")[0]
     known = vl_convert.get_vegalite_versions()
     return version if version in known else known[-1]
 

@@ -7,10 +7,9 @@ import numpy as np
 import pandas as pd
 
 from ....analysis.errors import DETECTED_AS, DETECTION_OF, MOST_CONFUSED
-from ....support import DASH, label
-from ...drawing import display
+from ....support import DASH, label, number_text, without_direction_marks
 from ..evaluation import Evaluation
-from ..html.blocks import Block, Text, without_direction_marks
+from ..html.blocks import Block, Text
 from ..html.matrices import Cell, Matrix, address_of
 
 ABOUT_MATRIX = (
@@ -101,7 +100,7 @@ def _most_frequent(evaluation: Evaluation, name: str, square: pd.DataFrame) -> s
         return told if who else told[:1].upper() + told[1:]
     row, column = divmod(int(between.argmax()), len(between))
     count, total = int(between[row, column]), int(square.to_numpy()[row].sum())
-    share = display.number_text(count / total, share=True)
+    share = number_text(count / total, share=True)
     names, n_ties = square.index, int((between == count).sum()) - 1
     ties = TIES.format(n="One more class is" if n_ties == 1 else f"{n_ties:,} more are") if n_ties else ""
     return MOST_FREQUENT.format(
@@ -164,7 +163,7 @@ def _cell(
     else:
         about = f"{named[row]} detected as {named[column]}"
         conditions = {"truth_category": names[row], DETECTED_AS: names[column]}
-    shown, share_text = f"{count:,}", DASH if row == column == last else display.number_text(share, share=True)
+    shown, share_text = f"{count:,}", DASH if row == column == last else number_text(share, share=True)
     address = ""
     if count and conditions and None not in conditions.values():
         plain = {key: without_direction_marks(value) for key, value in conditions.items()}

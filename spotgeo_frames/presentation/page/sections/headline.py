@@ -260,7 +260,7 @@ def made_with(
         )
         for file in inputs
     ]
-    packages = ("numpy", "pandas", "scipy", "pyarrow", "altair")
+    packages = ("numpy", "pandas", "scipy", "pyarrow")
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in packages)
     return [
         *(files or [("inputs", "tables in memory")]),

@@ -1,4 +1,4 @@
-// Colours: those of the style sheet for marks and submissions, and one for each identity.
+// Colours: those of the theme, from its style sheet, for marks and submissions, and one for each identity.
 
 /**
  * @typedef {object} Palette
@@ -12,18 +12,6 @@
  */
 
 const MARK_VARIABLES = ["--viewer-found", "--viewer-missed", "--viewer-right", "--viewer-false", "--viewer-ignored"];
-const N_SERIES = 8;
-
-/** Brighter colours, which are visible on any picture when they have a dark rim. */
-const ON_PICTURES = {
-  dark: true,
-  rim: true,
-  ink: "#ffffff",
-  paper: "#14171b",
-  chosen: "#ffffff",
-  marks: ["#3ccfa0", "#ff7a52", "#56b4e9", "#f0b429", "#c8ced6"],
-  series: ["#56b4e9", "#e69f00", "#3ccfa0", "#ff8a4c", "#c39be6", "#aab4bf", "#f28ec0", "#b5d34a"],
-};
 
 /** Hues next to one another in this order differ much: each is turned by the golden angle. */
 const GOLDEN_ANGLE = 137.508;
@@ -36,6 +24,7 @@ const GOLDEN_ANGLE = 137.508;
 export function palettesOf(element) {
   const style = getComputedStyle(element);
   const color = (/** @type {string} */ name) => style.getPropertyValue(name).trim();
+  const series = color("--viewer-over-series").split(" ");
   const plain = {
     dark: color("--viewer-scheme") === "dark",
     rim: false,
@@ -43,9 +32,19 @@ export function palettesOf(element) {
     paper: color("--viewer-paper"),
     chosen: color("--viewer-chosen"),
     marks: MARK_VARIABLES.map(color),
-    series: Array.from({ length: N_SERIES }, (_, i) => color(`--viewer-series-${i + 1}`)),
+    series: series.map((_, i) => color(`--viewer-series-${i + 1}`)),
   };
-  return { plain, onPicture: ON_PICTURES };
+  // Brighter colours, which are visible on any picture when they have a dark rim.
+  const onPicture = {
+    dark: true,
+    rim: true,
+    ink: color("--viewer-over-ink"),
+    paper: color("--viewer-over-paper"),
+    chosen: color("--viewer-over-chosen"),
+    marks: color("--viewer-over-marks").split(" "),
+    series,
+  };
+  return { plain, onPicture };
 }
 
 /**

@@ -1,0 +1,9 @@
+from .palettes import BETWEEN as BETWEEN
+from .palettes import LIGHT as LIGHT
+from .palettes import LOOKS as LOOKS
+from .palettes import SEQUENTIAL as SEQUENTIAL
+from .palettes import Look as Look
+from .palettes import look as look
+from .styles import page_style as page_style
+from .styles import viewer_rule as viewer_rule
+from .styles import viewer_style as viewer_style
