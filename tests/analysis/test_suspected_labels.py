@@ -103,6 +103,7 @@ def test_columns_and_sentences() -> None:
     assert suspects.attrs["rule"] == "iou"
 
 
+@pytest.mark.filterwarnings("ignore:.*at no score are 90%:UserWarning")
 @pytest.mark.parametrize("evaluate", [sf.match, sf.average_precision])
 def test_classes_that_are_integers_stay_integers(evaluate: Any) -> None:
     sides = [squares(*rows).astype({"category": int}) for rows in ([(0, 3), (90, 2)], [(0, 5, 0.9)])]

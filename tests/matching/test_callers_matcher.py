@@ -42,6 +42,7 @@ def test_whole_rows_of_one_frame_in_file_order() -> None:
     assert matches["predicted_note"].fillna("-").tolist() == ["q", "-", "p", "r"]
 
 
+@pytest.mark.filterwarnings("ignore:categories are not compared:UserWarning")
 def test_scores_decide_where_the_matcher_asks_for_them() -> None:
     def surest_first(truth: pd.DataFrame, predictions: pd.DataFrame) -> tuple[list[int], list[int]]:
         return [0], [int(predictions["score"].to_numpy().argmax())]

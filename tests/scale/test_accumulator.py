@@ -456,6 +456,7 @@ BAD = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:.*column crowd plays no part:UserWarning")
 @pytest.mark.parametrize("known", [True, False], ids=["after a batch", "at first"])
 @pytest.mark.parametrize("name", BAD)
 def test_bad_batches_are_refused_and_change_nothing(name: str, known: bool) -> None:

@@ -281,6 +281,7 @@ def test_a_category_without_truths_is_null_by_any_protocol(protocol: str) -> Non
     assert result.summary["AP"].iloc[0] == pytest.approx(rows.drop("van").mean())
 
 
+@pytest.mark.filterwarnings("ignore:.*not in the table of categories:UserWarning")
 @pytest.mark.parametrize("verified", [["car"], ["car", "cyclist", "van"]])
 @pytest.mark.parametrize("parent", [None, "van"])
 def test_protocols_are_those_of_average_precision(verified: list[str], parent: str | None) -> None:
@@ -527,6 +528,7 @@ def test_the_provenance_of_voc_names_the_pixel() -> None:
         assert said.endswith("of boxes that count their last pixel")
 
 
+@pytest.mark.filterwarnings("ignore:.*not in the table of categories:UserWarning")
 def test_lvis_needs_the_frequency_of_each_category() -> None:
     truth, found = scenes(0)
     truth = truth.drop(columns=["ignore", "crowd"])

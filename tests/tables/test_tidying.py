@@ -89,6 +89,7 @@ def test_a_table_that_is_tidy_stays_as_it_is() -> None:
 numbers = st.floats(-1e6, 1e6).map(lambda value: round(value * 8) / 8)
 
 
+@pytest.mark.filterwarnings("ignore:.*all boxes lie between 0 and 1:UserWarning")
 @given(st.lists(st.tuples(numbers, numbers, numbers, numbers), min_size=1))
 def test_all_formats_of_the_same_boxes(boxes: list[tuple[float, float, float, float]]) -> None:
     expected = pd.DataFrame(boxes, columns=["x", "y", "w", "h"])
