@@ -182,7 +182,7 @@ def is_file_name(name: str) -> bool:
 
 
 def is_text(name: str) -> bool:
-    """Whether a file's name is valid text; on some systems it may be any bytes."""
+    """Whether UTF-8 can hold a name; on some systems a file's may be any bytes, which text has as half pairs."""
     try:
         name.encode()
     except UnicodeEncodeError:

@@ -9,8 +9,8 @@ import pandas as pd
 from ..support import InputError, arrays, memory, pandas_tables
 from .arrow import as_pandas
 from .columns import Columns, array_of, as_numbers, columns_of, names_without_blanks, null_rows
-from .key_values import dates_as_text, fractions
-from .messages import counted, first_keys, listed, missing, several_thresholds
+from .key_values import dates_as_text, fractions, holds_text
+from .messages import counted, first_keys, listed, missing, no_text, several_thresholds
 from .other_words import missing_columns, way_out
 from .schema import (
     FRAME_KEY,
@@ -54,6 +54,8 @@ def check_objects(table: Table, name: str, *, numbered: bool = True) -> pd.DataF
             columns["score"] = pd.Series(np.full(len(given), np.nan), index=given.index)
         else:
             problems.append(f"{name}: column score is of type {given['score'].dtype}; numbers are needed")
+    if "category" in given and given["category"].dtype == object and not holds_text(given["category"]):
+        problems.append(f"{name}: column category: {no_text(given, given['category'], key)}")
     return _finished(given, name, key, columns, problems, is_key="object" in key)
 
 
@@ -324,7 +326,10 @@ def _key_column(given: pd.DataFrame, column: str, key: list[str]) -> pd.Series:
     values = values if column == "frame" else dates_as_text(values)
     strings = pd.api.types.infer_dtype(values, skipna=False) in ("string", "empty")
     if strings and column != "frame":
-        return values.astype(pandas_tables.TEXT)
+        try:
+            return values.astype(pandas_tables.TEXT)
+        except UnicodeEncodeError:
+            raise ValueError(f": {no_text(given, values, key)}") from None
     wanted = "int64" if column == "frame" else "int64 or string"
     names = "; where images have names, let sequence be the name and frame be 1" if strings else ""
     raise ValueError(f" is of type {values.dtype}; {wanted} is needed{names}")

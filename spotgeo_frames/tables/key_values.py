@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..support import pandas_tables
+from ..support import is_text, pandas_tables
 
 # What pandas finds in columns of Python objects that stand for days and times.
 OF_DATES = ("date", "datetime", "datetime64", "time")
@@ -37,6 +37,14 @@ def dates_as_text(values: pd.Series) -> pd.Series:
     codes, different = pd.factorize(values)
     texts = pd.array([date_text(value) for value in different], dtype=pandas_tables.TEXT)
     return pd.Series(texts.take(codes), index=values.index)
+
+
+def holds_text(values: pd.Series) -> bool:
+    """Whether UTF-8 can hold all the text among a column's Python objects; others tell of what is no text at all."""
+    try:
+        return all(is_text(value) for value in pd.unique(values) if isinstance(value, str))
+    except TypeError:  # lists and the like
+        return True
 
 
 def _holds_dates(values: pd.Series) -> bool:

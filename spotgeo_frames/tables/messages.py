@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..support import plain_value
+from ..support import is_text, plain_value
 from .columns import Columns, columns_of
 from .schema import OWN_COLUMNS, PREFIXES
 
@@ -96,6 +96,14 @@ def first_keys(table: pd.DataFrame | Columns, marked: np.ndarray, key: Sequence[
     keys = columns_of(table).select([column for column in key if column in table]).take(rows[:MOST_KEYS])
     texts = [row_text(row) for row in keys.records()]
     return "; ".join([*texts, "..."] if len(rows) > MOST_KEYS else texts)
+
+
+def no_text(table: pd.DataFrame, names: pd.Series, key: Sequence[str]) -> str:
+    """The problem of names of which some hold half of a surrogate pair, as those of files in another encoding may."""
+    wrong = np.array([isinstance(name, str) and not is_text(name) for name in names])
+    problem = f"{counted(int(wrong.sum()), 'row')} no text that UTF-8 can hold: {first_keys(table, wrong, key)}"
+    advice = "read it in the encoding that it has, or make it text by name.encode('utf-8', 'replace').decode()"
+    return f"{problem}; {advice}".encode("utf-8", "backslashreplace").decode()
 
 
 def row_text(row: Mapping[Any, Any]) -> str:

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 
 import spotgeo_frames as sf
 from helpers.pandas_versions import TEXT
+from helpers.problems import refused
 from spotgeo_frames.matching.matcher import matched
 from spotgeo_frames.matching.options import match_options
 from spotgeo_frames.scoring.match_sums import summary_sums
@@ -66,6 +67,18 @@ def test_objects_that_cannot_be_text_are_carried() -> None:
     assert matches["truth_name"].tolist() == ["a\ud800", "b"]
     assert sf.summarize(matches, by="truth_name")["tp"].tolist() == [1, 1]
     assert len(sf.track(table, table, identity="name").truth_objects) == 2
+
+
+@pytest.mark.parametrize("column", ["sequence", "object", "category"])
+def test_names_that_are_no_text_are_refused(column: str) -> None:
+    """A file's name in another encoding than UTF-8 comes as half of a surrogate pair."""
+    table = pd.DataFrame(
+        {"sequence": ["a", "b"], "frame": 1, "object": ["p", "q"], "category": "c", "x": 0.0, "y": 0.0}
+    )
+    table[column] = pd.Series(["fine", "bad\ud800"], dtype=object)
+    name = "sequence b" if column == "category" else r"bad\ud800"  # written so that every terminal can show it
+    with refused((f"truth: column {column}: 1 row", "UTF-8", name)):
+        sf.match(table, table)
 
 
 def test_rows_are_taken_as_pandas_takes_them() -> None:
