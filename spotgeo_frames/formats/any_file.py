@@ -94,10 +94,10 @@ READERS = {
     "fiftyone": Reader("a FiftyOne dataset", "fiftyone", "read_fiftyone"),
 }
 
-# Formats whose truth and predictions are two paths; the truth is read alone.
 # What is read of COCO's files, by the similarity that tells them, or by what is asked for.
 OF_COCO: dict[str, Content] = {"iou": "boxes", "oks": "keypoints", "masks": "masks"}
 
+# Formats whose truth and predictions are two paths; the truth is read alone.
 OF_TWO = {
     "motchallenge": Reader("a folder of MOTChallenge, pedestrians alone", "motchallenge", "read_motchallenge"),
     "posetrack": Reader("a folder of PoseTrack", "posetrack", "read_posetrack"),
