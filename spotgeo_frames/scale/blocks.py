@@ -8,7 +8,7 @@ again, and each row group is sorted in memory.
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
+from itertools import accumulate, count, zip_longest
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -50,12 +50,19 @@ class OutOfOrderError(Exception):
     """The rows of a row group are not in the order of their sequences, or of the frames of a long sequence."""
 
 
-class _Batch(NamedTuple):
-    """Rows in the order of sequences, and the name of their file; batches sorted by `order` are in the files' order."""
+class _Piece(NamedTuple):
+    """Rows of a row group that follow each other there, and whether they have been found in order.
+
+    In pieces sorted by `order`, the rows of a frame are in the files' order. `continues` says that other rows of the
+    row group come before. Without a row group, the rows are of several, which have been sorted.
+    """
 
     order: tuple[int, ...]
-    name: str
+    names: frozenset[str]
     rows: pa.Table
+    group: RowGroup | None
+    continues: bool = False
+    checked: bool = False
 
 
 @dataclass
@@ -63,38 +70,60 @@ class _Chain:
     """A chain that is being read: its waiting rows, and the least key that may still come (None: it has ended).
 
     `n_rows` and `n_bytes` say how many rows wait, and how many bytes these take, which is slow to ask again and again.
+    `last` is the key of the last row that was found in order.
     """
 
-    batches: Iterator[tuple[_Batch, Key | None]]
+    pieces: Iterator[tuple[_Piece, Key | None]]
     frontier: Key | None
-    waiting: list[_Batch] = field(default_factory=list)
+    long: frozenset[Any]
+    waiting: list[_Piece] = field(default_factory=list)
     n_rows: int = 0
     n_bytes: int = 0
+    last: Key | None = None
 
     def read(self) -> None:
-        """Reads one more batch, unless there is none."""
-        batch, self.frontier = next(self.batches, (None, None))
-        if batch is not None:
-            self._wait(batch)
+        """Reads one more piece, unless there is none."""
+        piece, self.frontier = next(self.pieces, (None, None))
+        if piece is not None:
+            self._wait(piece)
 
-    def _wait(self, batch: _Batch) -> None:
-        self.waiting.append(batch)
-        self.n_rows += len(batch.rows)
-        self.n_bytes += batch.rows.nbytes
+    def _wait(self, piece: _Piece) -> None:
+        self.waiting.append(piece)
+        self.n_rows += len(piece.rows)
+        self.n_bytes += _n_bytes(piece.rows)
 
-    def take(self, cut: Key | None) -> list[_Batch]:
-        """Takes out the waiting rows before `cut`; all of them if `cut` is None."""
+    def take(self, cut: Key | None) -> list[_Piece]:
+        """Takes out the waiting rows before `cut`, all of them if it is None, once all that wait are in order.
+
+        To look at them all together takes little longer than at one small piece.
+        """
+        self.last = _checked([piece for piece in self.waiting if not piece.checked], self.long, self.last)
         waiting, self.waiting, self.n_rows, self.n_bytes = self.waiting, [], 0, 0
-        if cut is None:
-            return waiting
         taken = []
-        for batch in waiting:
-            n_before = _n_before(batch.rows, cut)
+        for piece in waiting:
+            n_before = _n_of_piece_before(piece, cut)
+            if n_before == len(piece.rows):
+                taken.append(piece)
+                continue
             if n_before:
-                taken.append(batch._replace(rows=batch.rows.slice(0, n_before)))
-            if n_before < len(batch.rows):
-                self._wait(batch._replace(rows=batch.rows.slice(n_before)))
+                taken.append(piece._replace(rows=piece.rows.slice(0, n_before)))
+            self._wait(piece._replace(rows=piece.rows.slice(n_before), checked=True))
         return taken
+
+
+def _n_of_piece_before(piece: _Piece, cut: Key | None) -> int:
+    """How many rows of a piece in order come before `cut` (None: all); statistics, which hold, tell it of most."""
+    if cut is None or (piece.group is not None and piece.group.end < cut):
+        return len(piece.rows)
+    return _n_before(piece.rows, cut)
+
+
+def _n_bytes(rows: pa.Table) -> int:
+    """About how many bytes rows take; exactly where some are text, which takes longer than to read a few rows."""
+    kinds = rows.schema.types
+    if all(map(pa.types.is_primitive, kinds)):
+        return 8 * len(kinds) * len(rows)
+    return int(rows.nbytes)
 
 
 def read_blocks(
@@ -119,9 +148,9 @@ def read_blocks(
             _furthest_back(unfinished).read()
             unfinished = [chain for chain in every if chain.frontier is not None]
         cut = _furthest_back(unfinished).frontier if unfinished else None
-        taken = {side: [batch for chain in of_side for batch in chain.take(cut)] for side, of_side in chains.items()}
+        taken = {side: [piece for chain in of_side for piece in chain.take(cut)] for side, of_side in chains.items()}
         if any(taken.values()):
-            blocks = {side: _block(batches, sources[side]) for side, batches in taken.items()}
+            blocks = {side: _block(pieces, sources[side]) for side, pieces in taken.items()}
             del taken  # so that the caller can free the blocks
             # The frontier may lie beyond the part, in a row group that has rows of the next part, too.
             end = min((key for key in (cut, part.high) if key is not None), default=None)
@@ -156,10 +185,15 @@ def _opened(part: Part, sources: Mapping[str, Source], in_memory: bool, n_rows: 
         if part.scattered and chains:
             [groups] = chains
             files = OpenedFiles(len(sources))
-            opened[side] = [_Chain(_sorted_batches(files, groups, source, part, at_once), min(g.begin for g in groups))]
+            pieces, begin = _sorted_pieces(files, groups, source, part, at_once), min(g.begin for g in groups)
+            opened[side] = [_Chain(pieces, begin, part.long)]
             continue
+        # A frame may be in several chains, and its rows have to stay in the order of the files.
+        in_files = len(chains) > 1
         opened[side] = [
-            _Chain(_batches(chain, source.schema, part, in_memory, at_once, n_chains), chain[0].begin)
+            _Chain(
+                _pieces(chain, source.schema, part, in_memory, at_once, n_chains, in_files), chain[0].begin, part.long
+            )
             for chain in chains
         ]
     return opened
@@ -170,42 +204,90 @@ def _furthest_back(chains: Sequence[_Chain]) -> _Chain:
     return min(chains, key=attrgetter("frontier"))
 
 
-def _block(batches: Sequence[_Batch], source: Source) -> Block:
-    """The batches as one table, in the order of the files."""
-    if not batches:
+def _block(pieces: Sequence[_Piece], source: Source) -> Block:
+    """The pieces as one table, in the order of the files."""
+    if not pieces:
         return Block(source.schema.empty_table(), source.name)
-    rows = pa.concat_tables([batch.rows for batch in sorted(batches, key=lambda batch: batch.order)])
+    rows = pa.concat_tables([piece.rows for piece in sorted(pieces, key=lambda piece: piece.order)])
     rows = rows.combine_chunks()  # pandas takes contiguous columns as they are, and is slower to combine others
-    return Block(rows, _name({batch.name for batch in batches}, source))
+    names = frozenset[str]().union(*(piece.names for piece in pieces))
+    return Block(rows, next(iter(names)) if len(names) == 1 else source.name)
 
 
-def _name(files: Collection[str], source: Source) -> str:
-    """What messages call rows of these files: by their one file, or else by the dataset."""
-    return next(iter(files)) if len(files) == 1 else source.name
+def _pieces(
+    chain: Sequence[RowGroup],
+    schema: pa.Schema,
+    part: Part,
+    in_memory: bool,
+    at_once: int,
+    n_chains: int,
+    in_files: bool,
+) -> Iterator[tuple[_Piece, Key | None]]:
+    """The rows of a chain that belong to the part, piece by piece, and the least key that may come after each.
 
-
-def _batches(
-    chain: Sequence[RowGroup], schema: pa.Schema, part: Part, in_memory: bool, at_once: int, n_chains: int
-) -> Iterator[tuple[_Batch, Key | None]]:
-    """The rows of a chain that belong to the part, batch by batch, and the least key that may come after each."""
+    Pieces of a row group that lies in the part have yet to be checked. They are ordered as they come, or by their files
+    if `in_files`.
+    """
     files = OpenedFiles(n_chains)
     small = [group for group in chain if group.n_rows <= at_once]
     files.expect([Expected(group.file, group.order[1], schema.names, at_once) for group in small])
-    for group, after in zip_longest(chain, chain[1:]):
-        n_left, last = group.n_rows, group.begin
+    number, last = count(), None
+    for group, following in zip_longest(chain, chain[1:]):
+        n_left, names, inside = group.n_rows, frozenset([group.file.place.name]), _is_inside(group, part)
         for position, rows in enumerate(_read(files, group, schema, in_memory, at_once)):
-            first, n_left = _key(rows, 0, part.long), n_left - len(rows)
-            if not _in_order(rows, part.long) or (position and first < last):
-                raise OutOfOrderError
-            last = _key(rows, len(rows) - 1, part.long)
-            if first < group.begin or last > group.end:
+            n_left -= len(rows)
+            after = None if following is None else following.begin
+            frontier = _keys(rows, [len(rows) - 1], part.long)[0] if n_left else after
+            order = (*group.order, position) if in_files else (next(number),)
+            piece = _Piece(order, names, rows, group, continues=position > 0)
+            if not inside:
+                last = _checked([piece], part.long, last)
+                begin, end = _bounds(rows, part)
+                piece = piece._replace(rows=rows.slice(begin, end - begin), checked=True)
+            if len(piece.rows):
+                yield piece, frontier
+
+
+def _is_inside(group: RowGroup, part: Part) -> bool:
+    """Whether all rows of a row group belong to a part."""
+    return (part.low is None or part.low <= group.begin) and (part.high is None or group.end < part.high)
+
+
+def _checked(pieces: Sequence[_Piece], long: Collection[Any], last: Key | None) -> Key | None:
+    """The key of the last row of pieces of a chain, which follow each other, after `last`; `last` if there is none.
+
+    Raises OutOfOrderError if their rows are not in order, and InputError if they are not what statistics say.
+    """
+    for run in _runs(pieces, long):
+        tables = pa.concat_tables([piece.rows for piece in run])
+        names = ["sequence", "frame"] if long else ["sequence"]
+        rows = tables.select(names).combine_chunks()
+        ends = [*accumulate(len(piece.rows) for piece in run)]
+        firsts, lasts = _keys(rows, [0, *ends[:-1]], long), _keys(rows, [end - 1 for end in ends], long)
+        for piece, low, high in zip(run, firsts, lasts, strict=True):
+            if piece.group is not None and (low < piece.group.begin or high > piece.group.end):
                 # Skipping the row group would not help: its rows may belong to other parts, which would lack them.
-                raise wrong_statistics(group)
-            begin, end = _bounds(rows, part)
-            if begin < end:
-                frontier = last if n_left else None if after is None else after.begin
-                name = group.file.place.name
-                yield _Batch((*group.order, position), name, rows.slice(begin, end - begin)), frontier
+                raise wrong_statistics(piece.group)
+        if not _in_order(rows, long) or (run[0].continues and last is not None and firsts[0] < last):
+            raise OutOfOrderError
+        last = lasts[-1]
+    return last
+
+
+def _runs(pieces: Sequence[_Piece], long: Collection[Any]) -> Iterator[list[_Piece]]:
+    """The pieces of a chain, those together that are in order if their rows are what statistics say.
+
+    They are not where a long sequence is in several row groups, and nothing tells its frames.
+    """
+    run: list[_Piece] = []
+    for piece in pieces:
+        before, group = run[-1].group if run else None, piece.group
+        if before and group and before is not group and before.high in long and before.end > group.begin:
+            yield run
+            run = []
+        run.append(piece)
+    if run:
+        yield run
 
 
 def wrong_statistics(group: RowGroup) -> InputError:
@@ -214,20 +296,20 @@ def wrong_statistics(group: RowGroup) -> InputError:
     return InputError(f"{group.file.place.name}: {problem}")
 
 
-def _sorted_batches(
+def _sorted_pieces(
     files: OpenedFiles, groups: Sequence[RowGroup], source: Source, part: Part, at_once: int
-) -> Iterator[tuple[_Batch, Key | None]]:
-    """The rows of row groups in any order, which are sorted in memory, in batches with the key that comes next."""
+) -> Iterator[tuple[_Piece, Key | None]]:
+    """The rows of row groups in any order, which are sorted in memory, in pieces with the key that comes next."""
     batches = (rows for group in groups for rows in row_group_batches(files, group, source.schema, at_once))
     tables = gathered(batches, source.name)
     rows = in_key_order(pa.concat_tables(tables)) if tables else source.schema.empty_table()
     del tables
     begin, end = _bounds(rows, part)
-    name = _name({group.file.place.name for group in groups}, source)
+    names = frozenset(group.file.place.name for group in groups)
     for position, first in enumerate(range(begin, end, at_once)):
         after = min(first + at_once, end)
-        frontier = _key(rows, after, part.long) if after < end else None
-        yield _Batch((position,), name, rows.slice(first, after - first)), frontier
+        frontier = _keys(rows, [after], part.long)[0] if after < end else None
+        yield _Piece((position,), names, rows.slice(first, after - first), None, checked=True), frontier
 
 
 def _read(files: OpenedFiles, group: RowGroup, schema: pa.Schema, in_memory: bool, at_once: int) -> Iterator[pa.Table]:
@@ -246,11 +328,16 @@ def block_rows(schemas: Sequence[pa.Schema]) -> int:
     return rows_within(BLOCK_ROWS, BLOCK_BYTES, schemas)
 
 
-def _key(rows: pa.Table, position: int, long: Collection[Any]) -> Key:
-    """The sequence and frame of a row; FIRST for the frame unless the sequence is long."""
-    sequence = rows["sequence"][position].as_py()
-    frame = rows["frame"][position].as_py() if sequence in long else None
-    return sequence, FIRST if frame is None else frame  # a frame that is null is reported later
+def _keys(rows: pa.Table, positions: Sequence[int], long: Collection[Any]) -> list[Key]:
+    """The sequences and frames of rows; FIRST for the frame unless the sequence is long."""
+    places = pa.array(positions, pa.int64())
+    sequences = rows["sequence"].take(places).to_pylist()
+    frames = rows["frame"].take(places).to_pylist() if long else [None] * len(sequences)
+    return [
+        # A frame that is null is reported later.
+        (sequence, FIRST if frame is None or sequence not in long else frame)
+        for sequence, frame in zip(sequences, frames, strict=True)
+    ]
 
 
 def _in_order(rows: pa.Table, long: Collection[Any]) -> bool:

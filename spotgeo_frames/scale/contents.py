@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from ..support import InputError, Place, Storage, check_memory, first_line, reading, stores, work
 from ..tables import key_values, other_words, schema
-from .files import FIRST, KEPT_OF_DATASET, LAST, File, Footer, Gap, OpenedFiles, RowGroup, footer_digest
+from .files import FIRST, KEPT_OF_DATASET, LAST, File, Footer, Gap, OpenedFiles, RowGroup, footer_of, tail_digest
 from .listing import files_of
 
 # The values that a column must have. Keys may be integers or text, but the same in all files.
@@ -72,6 +72,14 @@ def check_outside(out: Place, dataset: Contents) -> None:
         raise InputError(f"{out.name}: is in the folder of {dataset.name}, an input; give one elsewhere")
 
 
+class _Columns(NamedTuple):
+    """The columns of a file, the types to read them as, and the positions of those of the key of a frame."""
+
+    there: pa.Schema
+    plain: pa.Schema
+    positions: dict[str, int]
+
+
 class _Footer(NamedTuple):
     """The footer of one file: its columns, rows and ranges of each row group, and the problems with the file.
 
@@ -114,6 +122,7 @@ def contents_of(
     ]
     # The types of files without rows do not matter.
     schemas = [footer.schema for footer in good if footer.n_rows] or [good[0].schema]
+    schemas = [*{id(schema): schema for schema in schemas}.values()]  # most files share one
     return Contents(name, folder, files, _unified(name, schemas), groups, _gaps(files, footers))
 
 
@@ -124,31 +133,37 @@ def _footers(files: Sequence[File]) -> tuple[list[File], list[_Footer]]:
     """
     found, footers, left = list[File](), list[_Footer](), KEPT_OF_DATASET
     at_a_time = work.FEW if files and stores.is_local(files[0].place) else 1
-    for file, footer in zip(files, work.each(_footer, files, at_a_time=at_a_time), strict=True):
-        state = file.state._replace(footer=file.state.footer or footer.digest)  # of local files it is there already
+    for file, footer in zip(files, work.each(_read, files, at_a_time=at_a_time), strict=True):
+        state = file.state._replace(footer=footer.digest)
         left -= 0 if footer.parsed is None else footer.parsed.metadata.serialized_size
         found.append(file._replace(state=state, kept=footer.parsed if left >= 0 else None))
         footers.append(footer._replace(parsed=None))
     return found, footers
 
 
-def _footer(file: File) -> _Footer:
-    """The footer of a file; its problems if it cannot be read."""
-    schema = pa.schema([])
-    try:
-        with reading.readable(file.place.name):
-            opened = OpenedFiles()
-            footer = opened.footer(file)
-            digest = "" if stores.is_local(file.place) else footer_digest(footer)
-            schema = _with_partition(_plain_schema(footer.schema), file)
-            if len(set(schema.names)) < len(schema.names):
-                return _Footer(schema, [], [f"{file.place.name}: a column is there more than once"], digest)
-            columns = _columns(footer.metadata)
-            positions = range(footer.metadata.num_row_groups)
-            groups = [_group(opened, file, position, columns) for position in positions]
-            return _Footer(schema, groups, [], digest, footer)
-    except InputError as error:
-        return _Footer(schema, [], error.problems)
+def _read(files: Sequence[File]) -> list[_Footer]:
+    """The footers of files; the problems of those that cannot be read. Most files have the same columns."""
+    columns, found = None, list[_Footer]()
+    for file in files:
+        schema = pa.schema([])
+        try:
+            with reading.readable(file.place.name):
+                footer = footer_of(file)
+                columns = _columns(footer, columns)
+                schema = _with_partition(columns.plain, file)
+                found.append(_footer(file, footer._replace(schema=columns.there), schema, columns.positions))
+        except InputError as error:
+            digest = tail_digest(file.place) if stores.is_local(file.place) else ""
+            found.append(_Footer(schema, [], error.problems, digest))
+    return found
+
+
+def _footer(file: File, footer: Footer, schema: pa.Schema, columns: dict[str, int]) -> _Footer:
+    """The footer of a file whose columns are read as those of a schema; `columns` are the positions of its key."""
+    if len(set(schema.names)) < len(schema.names):
+        return _Footer(schema, [], [f"{file.place.name}: a column is there more than once"], footer.digest)
+    groups = [_group(footer, file, position, columns) for position in range(footer.metadata.num_row_groups)]
+    return _Footer(schema, groups, [], footer.digest, footer)
 
 
 def _with_partition(schema: pa.Schema, file: File) -> pa.Schema:
@@ -192,20 +207,23 @@ def _is_text(kind: pa.DataType) -> bool:
     return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
 
 
-def _columns(metadata: Any) -> dict[str, int]:
-    """The positions of the columns of the key of a frame among those that the footer describes."""
-    columns = metadata.schema
-    paths = (columns.column(position).path for position in range(len(columns)))
-    return {path: position for position, path in enumerate(paths) if path in ("sequence", "frame")}
+def _columns(footer: Footer, before: _Columns | None) -> _Columns:
+    """The columns of a file; those of the file `before` if they are the same, which is the usual case."""
+    if before is not None and before.there.equals(footer.schema):
+        return before
+    described = footer.metadata.schema
+    paths = (described.column(position).path for position in range(len(described)))
+    positions = {path: position for position, path in enumerate(paths) if path in ("sequence", "frame")}
+    return _Columns(footer.schema, _plain_schema(footer.schema), positions)
 
 
-def _group(opened: OpenedFiles, file: File, position: int, columns: dict[str, int]) -> tuple[int, Any, Any, int, int]:
+def _group(footer: Footer, file: File, position: int, columns: dict[str, int]) -> tuple[int, Any, Any, int, int]:
     """How many rows a row group has, the least and the greatest sequence that it may have, and the frames of these.
 
     Frames are known only where there is one sequence.
     """
-    group = opened.footer(file).metadata.row_group(position)
-    low, high = _range(opened, file, position, columns.get("sequence"))
+    group = footer.metadata.row_group(position)
+    low, high = _range(footer, group, file, position, columns.get("sequence"))
     if "sequence" in file.partition:
         value = file.partition["sequence"]
         if low is not None and not (_is_value(low, value) and _is_value(high, value)):
@@ -226,16 +244,16 @@ def _is_value(sequence: Any, value: Any) -> bool:
     return bool((int(sequence) if is_number else sequence) == value)
 
 
-def _range(opened: OpenedFiles, file: File, position: int, column: int | None) -> tuple[Any, Any]:
+def _range(footer: Footer, group: Any, file: File, position: int, column: int | None) -> tuple[Any, Any]:
     """The least and the greatest sequence that a row group may have; None if it has no such column."""
     if column is None:
         return None, None
-    statistics = opened.footer(file).metadata.row_group(position).column(column).statistics
+    statistics = group.column(column).statistics
     if statistics is not None and statistics.null_count:
         raise InputError(f"{file.place.name}: column sequence: some of row group {position} are null")
     if statistics is not None and statistics.has_min_max and _are_exact(statistics.min, statistics.max):
         return statistics.min, statistics.max
-    return _range_read(opened, file, position)
+    return _range_read(file._replace(kept=footer), position)
 
 
 def _are_exact(low: Any, high: Any) -> bool:
@@ -245,10 +263,10 @@ def _are_exact(low: Any, high: Any) -> bool:
     return isinstance(low, int) and isinstance(high, int)
 
 
-def _range_read(opened: OpenedFiles, file: File, position: int) -> tuple[Any, Any]:
+def _range_read(file: File, position: int) -> tuple[Any, Any]:
     """The least and the greatest sequence of a row group, read from the column itself, for lack of statistics."""
     ranges = []
-    for batch in opened.batches(file, position, ["sequence"], BATCH_ROWS):
+    for batch in OpenedFiles().batches(file, position, ["sequence"], BATCH_ROWS):
         column = pc.unique(batch.column(0))
         try:
             column = key_values.arrow_key(column, _plain_schema(batch.schema).field(0).type)

@@ -60,27 +60,22 @@ class File(NamedTuple):
         return File, self[:4]
 
 
-def states_of(files: Sequence[Listed]) -> list[FileState]:
-    """The states of files; footers are read of local files only, since a request each would be needed elsewhere."""
-    if not files or not stores.is_local(files[0].place):
-        return [FileState(file.size, file.changed, "") for file in files]
-    footers = work.each(_footer_digest, [file.place for file in files])
-    return [FileState(file.size, file.changed, footer) for file, footer in zip(files, footers, strict=True)]
-
-
-def _footer_digest(place: Place) -> str:
-    """The SHA-256 of the last TAIL bytes of a file, or of its footer if that is longer; empty if it cannot be read."""
+def tail_digest(place: Place) -> str:
+    """The SHA-256 of the tail of a local file; empty if it cannot be read."""
     try:
-        with place.filesystem.open_input_file(place.path) as source:
-            size = source.size()
-            tail = source.read_at(min(size, TAIL), max(size - TAIL, 0))
-            length = int.from_bytes(tail[-8:-4], "little") + 8 if tail[-4:] == b"PAR1" else 0
-            if len(tail) < length <= size:
-                tail = source.read_at(length, size - length)
-            return hashlib.sha256(tail).hexdigest()
+        return hashlib.sha256(_tail(place)).hexdigest()
     except (OSError, pa.ArrowException) as error:
         check_memory(error, place.name)
         return ""
+
+
+def _tail(place: Place) -> bytes:
+    """The last TAIL bytes of a local file, or its footer if that is longer."""
+    with place.filesystem.open_input_file(place.path) as source:
+        size = source.size()
+        tail = source.read_at(min(size, TAIL), max(size - TAIL, 0))
+        length = int.from_bytes(tail[-8:-4], "little") + 8 if tail[-4:] == b"PAR1" else 0
+        return source.read_at(length, size - length) if len(tail) < length <= size else tail
 
 
 def _seen_again(files: Sequence[File]) -> dict[str, Listed]:
@@ -122,19 +117,22 @@ def check_unchanged(files: Iterable[File]) -> None:
 def _now(files: Sequence[File]) -> dict[str, FileState]:
     """The states of files of one folder as they are now, by their paths, without those that are not there."""
     seen = _seen_again(files)
-    there = [file for file in files if file.place.path in seen]
-    states = states_of([seen[file.place.path] for file in there])
-    if there and not stores.is_local(there[0].place):
-        states = [state._replace(footer=_footer_now(file, state)) for file, state in zip(there, states, strict=True)]
-    return {file.place.path: state for file, state in zip(there, states, strict=True)}
+    there = [(file, seen[file.place.path]) for file in files if file.place.path in seen]
+    footers = work.each(lambda some: [_footer_now(*both) for both in some], there)
+    return {
+        file.place.path: FileState(now.size, now.changed, footer)
+        for (file, now), footer in zip(there, footers, strict=True)
+    }
 
 
-def _footer_now(file: File, now: FileState) -> str:
-    """The digest of the footer of a file on a store, which is read again if the store does not say when it changed."""
+def _footer_now(file: File, now: Listed) -> str:
+    """The digest of the footer of a file, which is read again unless a store says when the file changed."""
+    if stores.is_local(file.place):
+        return tail_digest(file.place)
     if now.changed:
         return file.state.footer
     try:
-        return footer_digest(_footer(file))
+        return footer_of(file).digest
     except (OSError, ValueError) as error:  # Arrow's errors are of these
         check_memory(error, file.place.name)
         return ""
@@ -143,11 +141,13 @@ def _footer_now(file: File, now: FileState) -> str:
 class Footer(NamedTuple):
     """The footer of a file: pyarrow's metadata, the columns with their Arrow types, and how to read the file by both.
 
-    `fragment` is one of a pyarrow dataset, of a file on a store: it is read without asking for the file's size.
+    `digest` is the SHA-256 that the state of the file has. `fragment` is one of a pyarrow dataset, of a file on a
+    store: it is read without asking for the file's size.
     """
 
     metadata: Any
     schema: pa.Schema
+    digest: str
     fragment: Any = None
 
 
@@ -158,6 +158,14 @@ class Expected(NamedTuple):
     position: int
     columns: Sequence[str]
     at_once: int
+
+
+class Choice(NamedTuple):
+    """The columns to read of a file, and of those the ones that become text, and that may be text in the file."""
+
+    names: list[str]
+    decoded: list[str]
+    texts: list[str]
 
 
 class OpenedFiles:
@@ -175,6 +183,7 @@ class OpenedFiles:
         self._last: tuple[str, Any] = "", None
         self._expected = Fetching(_fetched, dict[str, Expected]())
         self._fetched: dict[tuple[str, int], list[Any]] = {}
+        self._chosen: tuple[pa.Schema, pa.Schema, list[str], Choice] | None = None
 
     def expect(self, groups: Sequence[Expected]) -> None:
         """Reads ahead, several at once, of row groups that will be asked for in this order.
@@ -191,24 +200,40 @@ class OpenedFiles:
 
     def footer(self, file: File) -> Footer:
         """The footer of a file, in one request if it is not kept."""
-        footer = self._footers.pop(file.place.path, None)
-        self._size -= 0 if footer is None else footer.metadata.serialized_size
         fetched = self._expected.take(file.place.path)
         if fetched is not None:
-            position, footer, batches = fetched
-            self._fetched[file.place.path, position] = batches
+            self._fetched[file.place.path, fetched[0]] = fetched[2]
+        if file.kept is not None:
+            return file.kept
+        footer = self._footers.pop(file.place.path, None)
+        self._size -= 0 if footer is None else footer.metadata.serialized_size
         if footer is None:
-            footer = _known_footer(file)
+            footer = footer_of(file) if fetched is None else fetched[1]
         self._footers[file.place.path] = footer
         self._size += footer.metadata.serialized_size
         while self._size > KEPT_FOOTERS and len(self._footers) > 1:
             self._size -= self._footers.pop(next(iter(self._footers))).metadata.serialized_size
         return footer
 
-    def batches(self, file: File, position: int, columns: Sequence[str], at_once: int) -> Iterator[Any]:
+    def choice(self, file: File, schema: pa.Schema) -> Choice:
+        """What a file has of the columns of a schema; the last answer is kept, since most files are alike."""
+        there, partition = self.footer(file).schema, [*file.partition]
+        if self._chosen is None or not (
+            self._chosen[0] is schema and self._chosen[1].equals(there) and self._chosen[2] == partition
+        ):
+            names = [name for name in schema.names if name in there.names and name not in partition]
+            decoded = [name for name in names if pa.types.is_string(schema.field(name).type)]
+            texts = [name for name in names if not pa.types.is_primitive(there.field(name).type)]
+            self._chosen = schema, there, partition, Choice(names, decoded, texts)
+        return self._chosen[3]
+
+    def batches(
+        self, file: File, position: int, columns: Sequence[str], at_once: int, texts: Sequence[str] | None = None
+    ) -> Iterator[Any]:
         """The rows of a row group in record batches of `at_once` rows at most, with these columns.
 
-        Text that the file has as a dictionary stays one: without, it may take thousands of times as much. Pages are
+        Text that the file has as a dictionary stays one: without, it may take thousands of times as much. `texts` are
+        the columns that may have some (None: all). Pages are
         read one after the other, so memory does not grow with the row group. On a store, the columns are
         read ahead in few large requests, and a row group of one batch in one request, which needs no other first.
         """
@@ -221,15 +246,21 @@ class OpenedFiles:
         if footer.fragment is not None and n_rows <= at_once:
             yield from _whole_group(footer, position, columns, at_once)
             return
-        with self._opened(file, footer, position, columns) as opened:
+        dictionaries = _dictionaries(footer, position, columns if texts is None else texts)
+        with self._opened(file, footer, position, columns, dictionaries) as opened:
             yield from opened.iter_batches(at_once, row_groups=[position], columns=list(columns), use_threads=False)
 
-    def _opened(self, file: File, footer: Footer, position: int, columns: Sequence[str]) -> Any:
-        """The file opened as Parquet, to read these columns of a row group."""
+    def _opened(
+        self, file: File, footer: Footer, position: int, columns: Sequence[str], dictionaries: Sequence[str]
+    ) -> Any:
+        """The file opened as Parquet, to read these columns of a row group, some of them as dictionaries."""
         import pyarrow.parquet as pq
 
         if stores.is_local(file.place):
             source, whole, buffer = file.place.filesystem.open_input_file(file.place.path), False, BUFFER
+            if file.state.size <= TAIL:  # one call of the system, and not one for each column
+                with source:
+                    source = pa.BufferReader(source.read_buffer(TAIL))
         else:
             if self._last[0] != file.place.path:  # opening asks the store for the size
                 self._last = file.place.path, file.place.filesystem.open_input_file(file.place.path)
@@ -239,7 +270,7 @@ class OpenedFiles:
         return pq.ParquetFile(
             source,
             metadata=footer.metadata,
-            read_dictionary=_dictionaries(footer, position, columns),
+            read_dictionary=dictionaries,
             buffer_size=buffer,
             pre_buffer=whole,
             page_checksum_verification=True,
@@ -248,6 +279,8 @@ class OpenedFiles:
 
 def _dictionaries(footer: Footer, position: int, columns: Sequence[str]) -> list[str]:
     """The columns of text of a row group that are kept as a dictionary there."""
+    if not columns:
+        return []
     group, names = footer.metadata.row_group(position), {*columns}
     chunks = [group.column(place) for place in range(group.num_columns)]
     return [
@@ -268,7 +301,7 @@ def _fetched(group: Expected) -> tuple[int, Footer, list[Any]]:
 
     There is a request for those of the columns that it has, after one for the footer unless that is kept.
     """
-    footer = _known_footer(group.file)
+    footer = group.file.kept or footer_of(group.file)
     there = {*footer.schema.names}.difference(group.file.partition)
     names = [name for name in group.columns if name in there]
     return group.position, footer, list(_whole_group(footer, group.position, names, group.at_once))
@@ -290,26 +323,22 @@ def _fragment(file: File) -> Any:
     return form.make_fragment(file.place.path, file.place.filesystem, file_size=file.state.size or None)
 
 
-def _known_footer(file: File) -> Footer:
-    """The footer of a file, which is read unless it is kept."""
-    return file.kept or _footer(file)
-
-
-def _footer(file: File) -> Footer:
-    """The footer of a file, read in one request where its size is known."""
+def footer_of(file: File) -> Footer:
+    """The footer of a file, read with its digest: of a store in one request where its size is known."""
     import pyarrow.parquet as pq
 
     if not stores.is_local(file.place):
         fragment = _fragment(file)
-        return Footer(fragment.metadata, fragment.physical_schema, fragment)
-    with file.place.filesystem.open_input_file(file.place.path) as source, pq.ParquetFile(source) as opened:
-        return Footer(opened.metadata, opened.schema_arrow)
+        return Footer(fragment.metadata, fragment.physical_schema, _written_digest(fragment.metadata), fragment)
+    tail = _tail(file.place)
+    with pq.ParquetFile(pa.BufferReader(tail)) as opened:
+        return Footer(opened.metadata, opened.schema_arrow, hashlib.sha256(tail).hexdigest())
 
 
-def footer_digest(footer: Footer) -> str:
-    """The SHA-256 of a footer that was read."""
+def _written_digest(metadata: Any) -> str:
+    """The SHA-256 of the footer of a file on a store, whose bytes nobody has."""
     sink = pa.BufferOutputStream()
-    footer.metadata.write_metadata_file(sink)
+    metadata.write_metadata_file(sink)
     return hashlib.sha256(sink.getvalue()).hexdigest()
 
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from ..support import InputError, Listed, Place, Storage, check_memory, first_line, stores, without_secrets
 from ..tables import ArrowStream, Table, as_stream, collected
-from .files import File, states_of
+from .files import File, FileState
 
 # How a dataset may be given: by a path or an address, by several, or as a table, which a pyarrow.dataset is, too.
 Dataset = str | Path | Sequence[str | Path] | Table
@@ -79,11 +79,10 @@ def _asked(places: Sequence[Place]) -> list[Listed]:
 def _described(
     files: Sequence[Listed], partitions: Sequence[dict[str, Any]], folder: Place | None = None
 ) -> list[File]:
-    """The files with their state and their partition."""
-    states = states_of(files)
+    """The files with their state, of which the footer is not read yet, and their partition."""
     return [
-        File(file.place, state, partition, folder)
-        for file, state, partition in zip(files, states, partitions, strict=True)
+        File(file.place, FileState(file.size, file.changed, ""), partition, folder)
+        for file, partition in zip(files, partitions, strict=True)
     ]
 
 

@@ -52,12 +52,9 @@ def row_group_batches(files: OpenedFiles, group: RowGroup, schema: pa.Schema, at
 
     Raises UnreadableError if they cannot be read.
     """
-    names = [name for name in schema.names if name not in group.file.partition]
     try:
-        there = {*files.footer(group.file).schema.names}
-        names = [name for name in names if name in there]
-        decoded = [name for name in names if pa.types.is_string(schema.field(name).type)]
-        for batch in files.batches(group.file, group.order[1], names, at_once):
+        names, decoded, texts = files.choice(group.file, schema)
+        for batch in files.batches(group.file, group.order[1], names, at_once, texts):
             for piece in _pieces(batch, decoded):
                 yield _conformed(pa.Table.from_batches([piece]), schema, group)
     except InputError:

@@ -141,8 +141,10 @@ AT_ONCE = 8
 FEW = 64
 
 
-def each(function: Callable[[Item], Result], items: Sequence[Item], *, at_a_time: int = FEW) -> Iterator[Result]:
-    """Calls a function of each item in threads, which take so many at a time, and yields the results in order.
+def each(
+    function: Callable[[Sequence[Item]], Sequence[Result]], items: Sequence[Item], *, at_a_time: int = FEW
+) -> Iterator[Result]:
+    """Calls a function of items in threads, with so many at a time, and yields the result of each item in order.
 
     To hand over each item by itself takes longer than to read a small file.
     """
@@ -150,7 +152,7 @@ def each(function: Callable[[Item], Result], items: Sequence[Item], *, at_a_time
 
     runs = [items[first : first + at_a_time] for first in range(0, len(items), at_a_time)]
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        for results in pool.map(lambda run: list(map(function, run)), runs):
+        for results in pool.map(function, runs):
             yield from results
 
 

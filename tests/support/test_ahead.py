@@ -1,7 +1,7 @@
 """Working ahead: the order, the errors, and how far."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 
@@ -49,5 +49,9 @@ def test_a_caller_that_stops_leaves_no_thread() -> None:
 
 @pytest.mark.parametrize("at_a_time", [1, 3, 100])
 def test_calls_in_threads_come_back_in_order(at_a_time: int) -> None:
-    assert list(each(lambda item: item * item, range(10), at_a_time=at_a_time)) == [item * item for item in range(10)]
-    assert list(each(str, [], at_a_time=at_a_time)) == []
+    assert list(each(squares, range(10), at_a_time=at_a_time)) == squares(range(10))
+    assert list(each(squares, [], at_a_time=at_a_time)) == []
+
+
+def squares(items: Sequence[int]) -> list[int]:
+    return [item * item for item in items]
