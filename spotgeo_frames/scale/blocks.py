@@ -65,17 +65,18 @@ class _Piece(NamedTuple):
     checked: bool = False
 
 
-@dataclass
+@dataclass(eq=False)
 class _Chain:
     """A chain that is being read: its waiting rows, and the least key that may still come (None: it has ended).
 
     `n_rows` and `n_bytes` say how many rows wait, and how many bytes these take, which is slow to ask again and again.
-    `last` is the key of the last row that was found in order.
+    `width` is the bytes of a row, None if they differ. `last` is the key of the last row that was found in order.
     """
 
     pieces: Iterator[tuple[_Piece, Key | None]]
     frontier: Key | None
     long: frozenset[Any]
+    width: int | None
     waiting: list[_Piece] = field(default_factory=list)
     n_rows: int = 0
     n_bytes: int = 0
@@ -90,7 +91,7 @@ class _Chain:
     def _wait(self, piece: _Piece) -> None:
         self.waiting.append(piece)
         self.n_rows += len(piece.rows)
-        self.n_bytes += _n_bytes(piece.rows)
+        self.n_bytes += piece.rows.nbytes if self.width is None else self.width * len(piece.rows)
 
     def take(self, cut: Key | None) -> list[_Piece]:
         """Takes out the waiting rows before `cut`, all of them if it is None, once all that wait are in order.
@@ -118,12 +119,9 @@ def _n_of_piece_before(piece: _Piece, cut: Key | None) -> int:
     return _n_before(piece.rows, cut)
 
 
-def _n_bytes(rows: pa.Table) -> int:
-    """About how many bytes rows take; exactly where some are text, which takes longer than to read a few rows."""
-    kinds = rows.schema.types
-    if all(map(pa.types.is_primitive, kinds)):
-        return 8 * len(kinds) * len(rows)
-    return int(rows.nbytes)
+def _width(schema: pa.Schema) -> int | None:
+    """About how many bytes a row takes; None if some have text, of which it takes longer to know than to read a few."""
+    return 8 * len(schema) if all(map(pa.types.is_primitive, schema.types)) else None
 
 
 def read_blocks(
@@ -145,8 +143,10 @@ def read_blocks(
     while True:
         unfinished = [chain for chain in every if chain.frontier is not None]
         while unfinished and not _are_many(every, n_rows):
-            _furthest_back(unfinished).read()
-            unfinished = [chain for chain in every if chain.frontier is not None]
+            chain = _furthest_back(unfinished)
+            chain.read()
+            if chain.frontier is None:
+                unfinished.remove(chain)
         cut = _furthest_back(unfinished).frontier if unfinished else None
         taken = {side: [piece for chain in of_side for piece in chain.take(cut)] for side, of_side in chains.items()}
         if any(taken.values()):
@@ -186,15 +186,14 @@ def _opened(part: Part, sources: Mapping[str, Source], in_memory: bool, n_rows: 
             [groups] = chains
             files = OpenedFiles(len(sources))
             pieces, begin = _sorted_pieces(files, groups, source, part, at_once), min(g.begin for g in groups)
-            opened[side] = [_Chain(pieces, begin, part.long)]
+            opened[side] = [_Chain(pieces, begin, part.long, _width(source.schema))]
             continue
         # A frame may be in several chains, and its rows have to stay in the order of the files.
         in_files = len(chains) > 1
         opened[side] = [
-            _Chain(
-                _pieces(chain, source.schema, part, in_memory, at_once, n_chains, in_files), chain[0].begin, part.long
-            )
+            _Chain(pieces, chain[0].begin, part.long, _width(source.schema))
             for chain in chains
+            for pieces in [_pieces(chain, source.schema, part, in_memory, at_once, n_chains, in_files)]
         ]
     return opened
 

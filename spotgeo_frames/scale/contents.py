@@ -14,7 +14,19 @@ import pyarrow.compute as pc
 
 from ..support import InputError, Place, Storage, check_memory, first_line, reading, stores, work
 from ..tables import key_values, other_words, schema
-from .files import FIRST, KEPT_OF_DATASET, LAST, File, Footer, Gap, OpenedFiles, RowGroup, footer_of, tail_digest
+from .files import (
+    FIRST,
+    KEPT_OF_DATASET,
+    LAST,
+    File,
+    FileState,
+    Footer,
+    Gap,
+    OpenedFiles,
+    RowGroup,
+    footer_of,
+    tail_digest,
+)
 from .listing import files_of
 
 # The values that a column must have. Keys may be integers or text, but the same in all files.
@@ -134,9 +146,9 @@ def _footers(files: Sequence[File]) -> tuple[list[File], list[_Footer]]:
     found, footers, left = list[File](), list[_Footer](), KEPT_OF_DATASET
     at_a_time = work.FEW if files and stores.is_local(files[0].place) else 1
     for file, footer in zip(files, work.each(_read, files, at_a_time=at_a_time), strict=True):
-        state = file.state._replace(footer=footer.digest)
         left -= 0 if footer.parsed is None else footer.parsed.metadata.serialized_size
-        found.append(file._replace(state=state, kept=footer.parsed if left >= 0 else None))
+        state, kept = FileState(*file.state[:2], footer.digest), footer.parsed if left >= 0 else None
+        found.append(File(file.place, state, file.partition, file.folder, kept))
         footers.append(footer._replace(parsed=None))
     return found, footers
 

@@ -56,7 +56,7 @@ def row_group_batches(files: OpenedFiles, group: RowGroup, schema: pa.Schema, at
         names, decoded, texts = files.choice(group.file, schema)
         for batch in files.batches(group.file, group.order[1], names, at_once, texts):
             for piece in _pieces(batch, decoded):
-                yield _conformed(pa.Table.from_batches([piece]), schema, group)
+                yield _conformed(piece, schema, group)
     except InputError:
         raise
     except (pa.ArrowException, OSError, ValueError) as error:  # a store that fsspec reaches may raise any of these
@@ -128,10 +128,11 @@ def most_sorted(schemas: Sequence[pa.Schema]) -> int:
     return rows_within(SORTED_ROWS, SORTED_BYTES, schemas)
 
 
-def _conformed(rows: pa.Table, schema: pa.Schema, group: RowGroup) -> pa.Table:
+def _conformed(batch: pa.RecordBatch, schema: pa.Schema, group: RowGroup) -> pa.Table:
     """The rows with the columns and types of the schema; hive partitions repeat, missing columns are null."""
-    if not group.file.partition and rows.schema.equals(schema) and not rows.column("sequence").null_count:
-        return rows.replace_schema_metadata(schema.metadata)  # as most rows are
+    if not group.file.partition and batch.schema.equals(schema) and not batch.column("sequence").null_count:
+        return pa.Table.from_batches([batch], schema)  # as most rows are
+    rows = pa.Table.from_batches([batch])
     columns = []
     positions = {name: position for position, name in enumerate(rows.schema.names)}
     for column in schema:

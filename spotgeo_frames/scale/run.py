@@ -249,7 +249,7 @@ def run(
         if options.out is not None:
             plan = {**plan, "exclude": excluded, "on_error": options.on_error}
             folder, finished, remarks = stack.enter_context(begun(options.out, contents, plan, len(parts)))
-        job = Job(sources, method, excluded, options.on_error == "skip", folder)
+        job = Job(sources, method, excluded, options.on_error == "skip", folder, options.client is not None)
         left = [part for part in parts if part.number not in finished]
         few_rows = FEW_ROWS if cut_frames and folder is None else FEW_SLOW_ROWS
         result = whole_result(_evaluated(left, job, finished, contents["truth"].n_rows, options, few_rows))
