@@ -111,7 +111,7 @@ def cells_of(
     Unless they are kept `together`, there is only the mean of each ranking, (R, 1).
     """
     if curve.averaged == "area":
-        return _area(true, curve.spacing)[:, None]
+        return _area(true)[:, None]
     recalls = curve.recalls[curve.recalls > min_recall] if min_recall else curve.recalls
     parts = []
     for _, points in points_of(true, curve._replace(recalls=recalls)):
@@ -204,9 +204,9 @@ def _from(true: TruePositives, precision: np.ndarray, part: slice, needed: np.nd
     return Points(values, at)
 
 
-def _area(true: TruePositives, spacing: float) -> np.ndarray:
+def _area(true: TruePositives) -> np.ndarray:
     """The area under the highest precision at each recall or beyond, (R,)."""
-    precision = true.tp / (true.fp + true.tp + spacing)
+    precision = true.tp / (true.fp + true.tp)
     # The highest from each on: ranks are whole numbers, so rankings can be told apart without rounding.
     values, rank = np.unique(precision, return_inverse=True)
     shifted = rank + (len(true.n_truth) - true.ranking) * (len(values) + 1)
