@@ -399,3 +399,14 @@ def test_what_lies_in_no_frame_of_the_truth_is_left_out_where_that_is_asked_for(
     assert answer_here("ap", *files, "--labelled")["AP"] == pytest.approx(1.0)
     with pytest.raises(ValueError, match="frames is 'all'"):
         sf.average_precision(truth, found, frames="all")  # type: ignore[arg-type]
+
+
+@pytest.mark.filterwarnings("ignore:average_precision")
+def test_categories_are_those_that_the_truth_lists_and_those_that_are_claimed() -> None:
+    """Also where the only truth is a crowd without a category, so that no truth has one of them."""
+    box = pd.DataFrame({"sequence": 1, "frame": 1, "object": [1], "x": 0.0, "y": 0.0, "w": 8.0, "h": 8.0})
+    listed = pd.Categorical([None], categories=pd.Index(["car"]))
+    result = sf.average_precision(box.assign(crowd=True, category=listed), box.assign(score=0.5, category="bus"))
+    assert result.categories["category"].tolist() == ["car", "bus"]
+    assert result.categories["n_truth"].tolist() == [0, 0]
+    assert result.categories["AP"].isna().all()

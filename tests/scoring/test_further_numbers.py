@@ -103,9 +103,10 @@ def test_distances_cost_their_share_of_tau() -> None:
 def test_no_threshold_stands_between_equal_scores() -> None:
     truth = pd.DataFrame({"sequence": [1, 2, 3], "frame": 1, "object": 1, "x": 0.0, "y": 0.0, "w": 10.0, "h": 10.0})
     found = pd.concat([truth, truth.assign(object=2, x=100.0)]).assign(score=0.5)
-    names = ["oLRP", "best_f1", "best_f1_score", "precision_at_recall_0.3", "recall_at_precision_0.9"]
+    names = ["oLRP", "best_f1", "best_f1_score", "precision_at_recall_0.3", "precision_at_recall_1"]
+    names += ["recall_at_precision_0.9"]
     asked = [name for name in names if name != "best_f1_score"]
-    wanted = [0.5, 2 / 3, 0.5, 0.5, 0.0]
+    wanted = [0.5, 2 / 3, 0.5, 0.5, 0.5, 0.0]
     for claims in (found, found[::-1]):
         result = sf.average_precision(truth, claims, metrics=asked)
         assert result.summary[names].iloc[0].tolist() == pytest.approx(wanted)
@@ -116,7 +117,9 @@ def test_no_threshold_stands_between_equal_scores() -> None:
         assert sf.intervals(result, metrics=names[:2])["estimate"][:2].tolist() == pytest.approx(wanted[:2])
 
 
-@pytest.mark.parametrize("name", ["oLRP2", "precision_at_recall_2", "precision_at_recall_", "f1", 3])
+@pytest.mark.parametrize(
+    "name", ["oLRP2", "precision_at_recall_2", "precision_at_recall_0", "precision_at_recall_", "f1", 3]
+)
 def test_other_names_are_refused(name: object) -> None:
     truth, found = sides(0)
     with pytest.raises(ValueError, match=r"metrics: .* is no further number"):

@@ -8,7 +8,7 @@ import pytest
 
 import spotgeo_frames as sf
 from helpers.problems import refused
-from spotgeo_frames.scoring.ap import interpolation
+from spotgeo_frames.scoring.ap import attribution, curves, interpolation
 
 
 def sides(n_categories: int) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -48,3 +48,20 @@ def test_parts_do_not_matter(part: int, monkeypatch: pytest.MonkeyPatch) -> None
     again = sf.average_precision(truth, found)
     pd.testing.assert_frame_equal(again.categories, whole.categories, check_exact=True)
     pd.testing.assert_frame_equal(again.curve, curve, check_exact=True)
+
+
+def test_as_many_categories_as_are_kept_together_have_the_last_digit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of more, the mean of each is taken first, which rounds otherwise, and the provenance says so."""
+    truth, found = sides(40)
+    truth, found = (side.assign(category=side["category"] % 13, area=400.0) for side in (truth, found))
+    whole = sf.average_precision(truth, found)
+    numbers, said = [], []
+    for most in (13, 12):
+        for module in (curves, attribution):
+            monkeypatch.setattr(module, "MOST_TOGETHER", most)
+        answer = sf.average_precision(truth, found)
+        numbers.append(answer.summary["AP"][0])
+        said.append("bit for bit" in answer.provenance)
+    assert numbers[0] == whole.summary["AP"][0] != numbers[1]
+    assert numbers[1] == pytest.approx(numbers[0], abs=1e-12)
+    assert said == [True, False]

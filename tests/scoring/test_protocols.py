@@ -95,6 +95,18 @@ def test_kitti(seed: int) -> None:
     assert [own.get(name, 0.7) for name in result.categories["category"]] == result.categories["threshold"].tolist()
 
 
+@pytest.mark.parametrize(("scores", "wanted"), [([0.9, 0.5], (50 * 1.0 + 0.5) / 101), ([0.5, 0.9], 12.75 / 101)])
+def test_linear_precision_before_the_first_that_is_right(scores: list[float], wanted: float) -> None:
+    """It is that of the first detection if this one is right, and otherwise rises from 0 at a recall of 0.
+
+    The other detection is wrong, so precision ends with 0.5 at a recall of 0.5: 0, 0.01 ... 0.5 add up to 12.75.
+    """
+    truth = pd.DataFrame({"sequence": 1, "frame": [1, 2], "object": 1, "x": 0.0, "y": 0.0, "w": 8.0, "h": 8.0})
+    found = truth.assign(x=[0.0, 90.0], score=scores)
+    result = sf.average_precision(truth, found, interpolation="linear", thresholds=[0.5])
+    assert result.summary["AP"][0] == pytest.approx(wanted, abs=1e-12)
+
+
 @pytest.mark.parametrize("interpolation", [*CURVES])
 def test_a_category_of_many_truths_has_its_own_ap(interpolation: str) -> None:
     truth, found = scenes(4, n_frames=90)
@@ -174,6 +186,8 @@ def test_fields_change_alone_and_provenance_says_which() -> None:
     )
     as_voc = sf.average_precision(truth, found, assignment="best", interpolation="area", thresholds=[0.5])
     assert aps(as_voc) == pytest.approx(aps(sf.average_precision(truth, found, protocol="voc2010")), abs=1e-12)
+    most = sf.average_precision(truth, found, protocol="voc2010", max_detections=500)
+    assert [*most.matched.numbers] == ["AP"]  # VOC has no average recall, however many detections count
     sizes = sf.average_precision(truth, found, areas={"tiny": (0, 200), "small": (200, 1e5)})
     assert {"AP_tiny", "APs", "AR_tiny"} <= {*sizes.summary.columns}
     assert "APm" not in sizes.summary
@@ -196,6 +210,21 @@ def test_another_geometry_than_the_official_one_is_no_official_number() -> None:
             said = sf.average_precision(*sides, protocol=name).provenance
             assert said.startswith("Ultralytics' rule")
             assert said.endswith("comparable with no leaderboard")
+
+
+def test_a_distance_of_the_callers_is_no_official_number() -> None:
+    """Also where the protocol matches within a distance itself; and one within a distance where it does not."""
+    truth, found = scenes(1)
+    truth, found = truth.drop(columns=["crowd", "ignore"]), found.drop(columns=["w", "h"])
+    truth = truth.drop(columns=["w", "h"])
+
+    def taxi(truth: pd.DataFrame, found: pd.DataFrame) -> np.ndarray:
+        return np.abs(truth[["x", "y"]].to_numpy() - found[["x", "y"]].to_numpy()).sum(axis=1)
+
+    plain, own = (sf.average_precision(truth, found, protocol="nuscenes", **of) for of in ({}, {"distance": taxi}))
+    assert "leaderboard" not in plain.provenance
+    assert own.provenance.endswith("comparable with no leaderboard")
+    assert "within a distance" in own.provenance
 
 
 def test_what_a_protocol_needs_is_named_with_where_it_comes_from() -> None:
