@@ -128,11 +128,11 @@ def scored(n_sequences: int) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def test_calibration_error_by_hand() -> None:
-    """Two right and one wrong around 0.7, and one wrong at 1, which belongs to the last bin."""
-    truth = objects([(1, 1, 0.0, 0.0), (1, 1, 100.0, 0.0), (1, 1, 900.0, 0.0)])
-    found = objects([(1, 1, 0.0, 0.0), (1, 1, 100.0, 0.0), (1, 1, 300.0, 0.0), (1, 1, 500.0, 0.0)])
-    matches = sf.match(truth, found.assign(score=[0.75, 0.7, 0.79, 1.0]))
-    expected = (abs(2 - 0.75 - 0.7 - 0.79) + abs(0 - 1.0)) / 4
+    """Two right and one wrong around 0.7, one wrong at 1, which belongs to the last bin, and one right at 0."""
+    truth = objects([(1, 1, 0.0, 0.0), (1, 1, 100.0, 0.0), (1, 1, 700.0, 0.0), (1, 1, 900.0, 0.0)])
+    found = objects([(1, 1, x, 0.0) for x in (0.0, 100.0, 300.0, 500.0, 700.0)])
+    matches = sf.match(truth, found.assign(score=[0.75, 0.7, 0.79, 1.0, 0.0]))
+    expected = (abs(2 - 0.75 - 0.7 - 0.79) + abs(0 - 1.0) + abs(1 - 0.0)) / 5
     assert sf.summarize(matches)["d_ece"][0] == pytest.approx(expected)
     nothing = sf.match(truth, found.head(0).assign(score=pd.Series(dtype=float)))
     assert np.isnan(sf.summarize(nothing)["d_ece"][0])
@@ -175,5 +175,6 @@ def test_calibration_error_has_no_interval_and_says_why() -> None:
 
 def test_scores_that_are_no_chances_are_refused() -> None:
     truth, found = scored(3)
-    with refused(("metric d_ece", "outside 0 to 1")):
-        sf.summarize(sf.match(truth, found.assign(score=7.0)))
+    for score in (7.0, -0.1):
+        with refused(("metric d_ece", "outside 0 to 1")):
+            sf.summarize(sf.match(truth, found.assign(score=score)))

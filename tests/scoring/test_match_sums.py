@@ -20,6 +20,7 @@ RANDOM = np.random.default_rng(5)
 SIZE = detectors.Detector(sequences=12)
 POINTS, BOXES, PEOPLE = detectors.points(RANDOM, SIZE), detectors.boxes(RANDOM, SIZE), detectors.people(RANDOM, SIZE)
 NOTHING = objects([])
+EMPTY = sf.Annotations(NOTHING, pd.DataFrame({"sequence": [1, 1, 3], "frame": 1}).drop(0))
 
 
 def with_crowds(sides: Any) -> Any:
@@ -43,7 +44,8 @@ CASES = {
     "no truth": ((NOTHING, POINTS[1]), {}),
     "nothing": ((NOTHING, NOTHING), {}),
     "nothing by similarity": ((NOTHING, NOTHING), {"similarity": "point"}),
-    "empty frames": ((sf.Annotations(NOTHING, pd.DataFrame({"sequence": [1, 1, 3], "frame": 1}).drop(0)), NOTHING), {}),
+    "empty frames": ((EMPTY, NOTHING), {}),
+    "empty frames by similarity": ((EMPTY, NOTHING), {"similarity": "point"}),
 }
 
 
