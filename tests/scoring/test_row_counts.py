@@ -40,6 +40,7 @@ def joints(seed: int = 0) -> pd.DataFrame:
         lambda m: m[m["predicted_score"] > 0.5],
         lambda m: m[m["outcome"] == "TP"],
         lambda m: m[m["outcome"] != "FP"].drop(columns="frame_n_truth"),
+        lambda m: m[m["outcome"] == "FP"].drop(columns="frame_n_predicted"),
         lambda m: pd.concat([m[m["truth_label"] == "faint"], m]),
         lambda m: m[m["truth_label"] == "faint"].sample(frac=1, random_state=0),
     ],
