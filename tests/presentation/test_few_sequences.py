@@ -11,7 +11,6 @@ from helpers.commands import run_here
 from spotgeo_frames import plots
 from spotgeo_frames.presentation.drawing.display import as_html
 from spotgeo_frames.presentation.page.sections.breakdown import slice_table
-from spotgeo_frames.scoring.summary import few_marked, held_by_few, rests_on_few
 
 NOTE = "few: fewer than 20 sequences, so little is known"
 
@@ -28,18 +27,6 @@ def sides() -> tuple[pd.DataFrame, pd.DataFrame]:
 @pytest.fixture(scope="module")
 def matches(sides: tuple[pd.DataFrame, pd.DataFrame]) -> pd.DataFrame:
     return sf.match(*sides)
-
-
-def test_which_rows_rest_on_few_sequences(matches: pd.DataFrame) -> None:
-    by_body = sf.summarize(matches, by="truth_body")
-    assert by_body[["truth_body", "n_sequences"]].to_numpy().tolist() == [["comet", 3], ["moon", 20], ["star", 21]]
-    assert rests_on_few(by_body).tolist() == [True, False, False]
-    assert not rests_on_few(sf.summarize(matches, by="sequence")).any(), "each row is a sequence"
-    assert not rests_on_few(by_body.drop(columns="n_sequences")).any()
-    marked, any_few = few_marked(by_body.astype(str), by_body)
-    assert marked["n_sequences"].tolist() == ["3 (few)", "20", "21"]
-    assert any_few
-    assert not few_marked(by_body[1:].astype(str), by_body[1:])[1]
 
 
 def test_summarize_says_it_where_it_is_displayed_and_warns_of_nothing(
@@ -106,22 +93,6 @@ def test_bins_read_the_same_wherever_they_are_displayed(matches: pd.DataFrame) -
     ax = plots.metric_by_slice(found)
     assert ax.get_yticklabels()[0].get_text().startswith("0.1 to ")
     assert "<td>0.1 to " in as_html(found)
-
-
-@pytest.mark.parametrize(
-    ("counts", "words"),
-    [
-        ([50, 30, 20], "sequence a holds 50% of the true objects"),
-        ([10, 39, 26, 25], "sequences b and c hold 65% of the true objects"),
-        ([34, 33, 33], None),  # of three, two always hold most
-        ([60, 40], None),
-        ([30, 25, 25, 20], None),
-        ([0, 0, 0], None),
-    ],
-)
-def test_one_or_two_sequences_that_hold_most_are_named(counts: list[int], words: str | None) -> None:
-    held = held_by_few("abcd"[: len(counts)], np.array(counts))
-    assert held == (words and f"{words}, and so much of every combined number")
 
 
 def test_pages_and_commands_name_the_sequence_that_holds_most(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from helpers.pandas_versions import quantile_bins
 from helpers.problems import refused, warned
 from helpers.scenes import SCENES, grid, objects
 from spotgeo_frames.scoring.registry import summary_columns
+from spotgeo_frames.scoring.summary import few_marked, held_by_few, rests_on_few
 
 NUMBERS = summary_columns(by_similarity=False)
 TRUTH = objects(
@@ -356,3 +357,36 @@ def test_parts_add_up(seed: int, cut: int) -> None:
     parts = pd.concat([sf.summarize(matches[matches["sequence"] % cut == k]) for k in range(cut)])
     adding = ["tp", "fn", "fp", "kelvins_mse", "n_sequences", "n_frames", "n_truth", "n_predicted"]
     assert parts[adding].sum().to_dict() == pytest.approx(whole[adding].to_dict())
+
+
+def test_which_rows_rest_on_few_sequences() -> None:
+    """A star in each of 21 sequences, a moon in 20 and a comet in 3."""
+    kinds = [("star", 21), ("moon", 20), ("comet", 3)]
+    rows = [(n, 1, 100.0 * place, 5.0) for place, (_, most) in enumerate(kinds) for n in range(most)]
+    truth = objects(rows).assign(body=[kind for kind, most in kinds for _ in range(most)])
+    matches = sf.match(truth, truth.drop(columns="body"))
+    by_body = sf.summarize(matches, by="truth_body")
+    assert by_body[["truth_body", "n_sequences"]].to_numpy().tolist() == [["comet", 3], ["moon", 20], ["star", 21]]
+    assert rests_on_few(by_body).tolist() == [True, False, False]
+    assert not rests_on_few(sf.summarize(matches, by="sequence")).any(), "each row is a sequence"
+    assert not rests_on_few(by_body.drop(columns="n_sequences")).any()
+    marked, any_few = few_marked(by_body.astype(str), by_body)
+    assert marked["n_sequences"].tolist() == ["3 (few)", "20", "21"]
+    assert any_few
+    assert not few_marked(by_body[1:].astype(str), by_body[1:])[1]
+
+
+@pytest.mark.parametrize(
+    ("counts", "words"),
+    [
+        ([50, 30, 20], "sequence a holds 50% of the true objects"),
+        ([10, 39, 26, 25], "sequences b and c hold 65% of the true objects"),
+        ([34, 33, 33], None),  # of three, two always hold most
+        ([60, 40], None),
+        ([30, 25, 25, 20], None),
+        ([0, 0, 0], None),
+    ],
+)
+def test_one_or_two_sequences_that_hold_most_are_named(counts: list[int], words: str | None) -> None:
+    held = held_by_few("abcd"[: len(counts)], np.array(counts))
+    assert held == (words and f"{words}, and so much of every combined number")
