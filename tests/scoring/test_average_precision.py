@@ -1,6 +1,7 @@
 """average_precision(): every number, precision, recall and score is that of pycocotools."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -410,3 +411,13 @@ def test_categories_are_those_that_the_truth_lists_and_those_that_are_claimed() 
     assert result.categories["category"].tolist() == ["car", "bus"]
     assert result.categories["n_truth"].tolist() == [0, 0]
     assert result.categories["AP"].isna().all()
+
+
+def test_notebooks_show_the_numbers_of_all_and_of_each_category(coco: Path) -> None:
+    result = sf.average_precision(*sf.read_coco(coco / "annotations.json", coco / "fast.json", boxes=True))
+    unfolded = str(result._repr_html_()).split("<details>")[0]
+    cells = re.findall(r"<td[^>]*>(.*?)</td>", unfolded)
+    numbers = list(BOX_NUMBERS)
+    assert cells[: len(numbers)] == [f"{value:.4f}" for value in result.summary[numbers].iloc[0]]
+    first = result.categories.iloc[0]
+    assert cells[len(numbers) :][:2] == [first["category"], f"{first['AP']:.4f}"]
