@@ -6,11 +6,12 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import signal, special
+from scipy import optimize, signal, special, stats
 
 import spotgeo_frames as sf
 from helpers.counted import counted, tracked
 from helpers.problems import refused, warned
+from spotgeo_frames.analysis.certainty.batches import slow_changes
 
 
 def found_in(table: pd.DataFrame, metric: str) -> pd.Series:
@@ -117,3 +118,50 @@ def test_identities_cannot_be_cut_into_batches() -> None:
         sf.intervals(result, method="batch_means")
     with warned(("intervals: null low and high of recall", "10 frames")):
         assert np.isfinite(found_in(result.matches, "recall")["estimate"])
+
+
+def test_neighbouring_frames_that_take_turns_correlate_by_nearly_minus_one() -> None:
+    """Of 20 frames, 19 pairs of neighbours are as far apart as can be."""
+    with warned(("intervals: null low and high of recall", "20 frames", "correlate by -0.95")):
+        found_in(one_sequence(np.arange(20) % 2), "recall")
+
+
+def plain_changes(series: np.ndarray, confidence: float) -> tuple[float, float, float]:
+    """Half the width of the interval of a sum, the memory, and the share of a memory of 0.3 and more.
+
+    A model after the other: noise, which weighs 100 times as much, and noise with a slow part, whose memory and ratio
+    to the noise are those listed in the module, with the covariances written out.
+    """
+    n, n_cosines = len(series), 30
+    at = np.arange(n)
+    cosines = [np.cos(np.pi * k * (2 * at + 1) / (2 * n)) * np.sqrt(2 / n) for k in range(1, n_cosines + 1)]
+    models = [(0.0, 100.0, np.eye(n))]
+    for memory in (1 / 80, 1 / 40, 1 / 20, 1 / 10, 1 / 5, 2 / 5, 1, 5 / 2):
+        rho = np.exp(-1 / (memory * n))
+        slow = rho ** np.abs(at[:, None] - at) * (1 - rho) / (1 + rho)
+        models += [(memory, 1.0, np.eye(n) + ratio * slow) for ratio in (1, 3, 10, 30, 100, 300, 1000)]
+    weights, scales, slow_shares = [], [], []
+    for _, weight, covariance in models:
+        expected = np.array([c @ covariance @ c for c in cosines])
+        square = float(np.mean([(c @ series) ** 2 / of for c, of in zip(cosines, expected, strict=True)]))
+        weights.append(weight * float(np.prod(expected)) ** -0.5 * square ** (-n_cosines / 2))
+        scales.append(np.sqrt(covariance.sum() * square))
+        slow_shares.append(1 - n / covariance.sum())
+    chances = np.array(weights) / sum(weights)
+
+    def within(reach: float) -> float:
+        return float(chances @ (2 * stats.t.cdf(reach / np.array(scales), n_cosines) - 1))
+
+    reach = optimize.brentq(lambda x: within(x) - confidence, 0.0, 100 * max(scales), xtol=1e-12, rtol=1e-12)
+    slow, memories = chances * slow_shares, np.array([memory for memory, *_ in models])
+    memory = np.exp(slow[1:] @ np.log(memories[1:]) / slow.sum())
+    return reach, float(memory), float(slow[memories >= 0.3].sum())
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.7, 0.95])
+def test_what_a_series_tells_of_its_sum_is_that_of_all_models_one_after_the_other(rho: float) -> None:
+    random = np.random.default_rng(int(100 * rho))
+    series = signal.lfilter([1], [1, -rho], random.normal(size=60))
+    for confidence in (0.5, 0.95):
+        found = slow_changes(series[None], confidence, 0.3)
+        assert [float(of[0]) for of in found] == pytest.approx(plain_changes(series, confidence), rel=1e-6)

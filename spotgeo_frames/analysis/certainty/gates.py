@@ -187,7 +187,7 @@ def inferiority(
     seed: int = 0,
     exclude: Sequence[int | str] | None = None,
     *,
-    always_valid: bool = False,
+    always_valid: bool,
 ) -> Held:
     """A submission held against its baseline, without the sequences of `exclude`.
 
