@@ -246,3 +246,11 @@ def test_poses() -> None:
     found = sf.intervals(result, metrics=["AP", "AR50"])
     assert found["estimate"].tolist() == result.summary.loc[0, ["AP", "AR50"]].tolist()
     assert found["low"].notna().all()
+
+
+def test_a_flawless_result_is_not_moved_by_a_bias() -> None:
+    """The bounds are those of Clopper and Pearson, of as many sequences as have truths."""
+    flawless = sf.average_precision(TRUTH, TRUTH.objects.assign(score=1.0))
+    row = sf.intervals(flawless, metrics=["AP"]).iloc[0]
+    assert (row["estimate"], row["high"]) == (1.0, 1.0)
+    assert row["low"] == pytest.approx(0.025 ** (1 / TRUTH.objects["sequence"].nunique()))
