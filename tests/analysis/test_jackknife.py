@@ -95,6 +95,16 @@ def test_mse_of_errors_that_were_not_seen_yet() -> None:
     assert with_a_miss["high"] < row["high"]
 
 
+@pytest.mark.parametrize("unit", [1e-4, 1e4])
+def test_bounds_are_those_of_any_unit(unit: float) -> None:
+    """Also where one of six sequences has all the errors, and the others none, so that most are at an end."""
+    table = counted([5] * 6, [0] * 5 + [3], [0] * 6, [1, 2, 4, 5, 6, 7.0])
+    scaled = table.assign(distance=table["distance"] * unit, squared_error=table["squared_error"] * unit**2)
+    scaled.attrs = table.attrs | {"tau": TAU * unit, "epsilon": 3.0 * unit}
+    wanted = [number * unit**2 for number in numbers(found_in(table, "mse"))]
+    assert numbers(found_in(scaled, "mse")) == pytest.approx(wanted)
+
+
 def test_without_notes_tau_is_that_of_any_miss() -> None:
     with_notes = counted([5, 4, 3, 5, 6], [0, 1, 0, 2, 0], [0] * 5)
     lost, flawless = with_notes.copy(), counted([4] * 5, [0] * 5, [0] * 5)
