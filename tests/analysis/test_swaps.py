@@ -163,6 +163,30 @@ def test_all_sequences_better_is_as_rare_as_swaps_can_say() -> None:
     assert five[["low", "high"]].isna().all()
 
 
+def test_as_many_sequences_as_can_be_significant_are_no_few() -> None:
+    """The least p-value of six is 2 / 64: at a confidence of 1 - 2 / 64 they tell the better one, and not above it."""
+    good, bad = np.array([[9, 1, 0]] * 6), np.array([[2, 8, 0], [3, 7, 0], [1, 9, 0], [2, 8, 0], [4, 6, 0], [3, 7, 0]])
+    sides = {"a": table(good, bad), "b": table(bad, good)}
+    at, above = (
+        sf.compare(sides, metrics=["recall"], baseline="b", confidence=confidence).pairs.iloc[0]
+        for confidence in (1 - 2 / 64, 1 - 1 / 64)
+    )
+    assert at["p_value"] == above["p_value"] == 2 / 64
+    assert at["low"] > 0
+    assert pd.isna(above["low"])
+    assert "6 sequences are too few" in above["reason"]
+
+
+def test_the_same_rows_differ_by_0_however_few_the_sequences_are() -> None:
+    """But for a metric that is not defined, which says so."""
+    missed = counted([0] * 3, [2] * 3, [0] * 3)
+    pairs = sf.compare({"a": missed, "b": missed}, metrics=["recall", "precision"]).pairs.set_index("metric")
+    assert pairs.loc["recall", ["estimate", "low", "high", "p_value"]].tolist() == [0, 0, 0, 1]
+    assert pd.isna(pairs.loc["recall", "reason"])
+    assert pairs.loc["precision", ["estimate", "low", "high", "p_value"]].isna().all()
+    assert "not defined" in pairs.loc["precision", "reason"]
+
+
 def test_too_few_sequences_say_how_small_a_p_value_can_be() -> None:
     a, b = (counted([tp] * 4, [9 - tp] * 4, [0] * 4) for tp in (9, 3))
     with warned(("compare: fewer than 20 sequences", "no p-value can be below 0.12")):
