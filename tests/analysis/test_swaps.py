@@ -14,6 +14,7 @@ import spotgeo_frames as sf
 from helpers.counted import counted, tracked
 from helpers.plain_jackknife import plain_difference, plain_error, plain_reach, plain_skewness
 from helpers.problems import warned
+from helpers.scenes import objects
 
 Counts = Sequence[Sequence[int]]  # tp, fn, fp of each sequence
 METRICS = ["precision", "recall", "f1"]
@@ -361,3 +362,21 @@ def test_a_slice_of_one_sequence_does_not_hide_differences_of_others() -> None:
         expected = sf.compare(alone, ["recall"], ["truth_band"], resamples=500).pairs.set_index("truth_band")
     assert both.loc["rare", ["p_value", "p_adjusted"]].tolist() == [1, 1]
     assert both.loc["common", "p_adjusted"] == expected.loc["common", "p_adjusted"] < 0.05
+
+
+def test_numbers_that_need_more_sequences_have_a_p_value_alone() -> None:
+    """Costs of frames have intervals from 60 sequences on; swaps hold for any count."""
+    truth = objects([(sequence, 1, 50.0 * place, 0.0) for sequence in range(59) for place in range(3)])
+    few = truth[truth.index % 5 > 0]
+    sides = [sf.match(truth, found, assignment="least") for found in (truth, few)]
+    names = ["missed", "recall"]
+    pairs = sf.compare(dict(zip("ab", sides, strict=True)), metrics=names).pairs.set_index("metric")
+    assert pairs.loc["missed", ["low", "high"]].isna().all()
+    assert "60 sequences" in pairs.loc["missed", "reason"]
+    assert pairs["p_value"].lt(0.01).all()
+    assert pairs.loc["recall", "low"] > 0
+    assert pd.isna(pairs.loc["recall", "reason"])
+    more = [pd.concat([side, side[side["sequence"] == 0].assign(sequence=60)], ignore_index=True) for side in sides]
+    for longer, side in zip(more, sides, strict=True):
+        longer.attrs = side.attrs
+    assert sf.compare(dict(zip("ab", more, strict=True)), metrics=names).pairs["low"].notna().all()
