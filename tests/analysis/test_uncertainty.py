@@ -148,7 +148,8 @@ def test_what_intervals_refuse() -> None:
         sf.intervals(matches, by="truth_brightnes")
     with refused(("metrics", "'f_2'", "f1"), error=ValueError):
         sf.intervals(matches, metrics=["f1", "f_2"])
-    for wrong in ({"metrics": 5}, {"metrics": "f_2"}, {"resamples": 0}, {"confidence": 95}, {"method": "bca"}):
+    several = [{"metrics": 5}, {"metrics": "f_2"}, {"resamples": 0}, {"method": "bca"}]
+    for wrong in (*several, *({"confidence": value} for value in (95, 1, 0, -0.5, np.nan))):
         [(argument, value)] = wrong.items()
         with refused((argument, str(value)), error=ValueError):
             sf.intervals(matches, **wrong)
