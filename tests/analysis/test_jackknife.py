@@ -112,9 +112,9 @@ def test_without_notes_tau_is_that_of_any_miss() -> None:
     assert numbers(found_in(lost, "mse")) == numbers(found_in(with_notes, "mse"))
     few = "intervals: fewer than 20 sequences"
     with warned((few, "5 degrees"), ("intervals: null low and high of mse", "tau is unknown")):
-        found = sf.intervals(flawless, metrics=["mse", "f1"])
-    assert found.loc[0, ["low", "high"]].isna().all()
-    assert found.loc[1, ["low", "high"]].notna().all()
+        found = sf.intervals(flawless, metrics=["f1", "mse"])
+    assert found.loc[0, ["low", "high"]].notna().all()
+    assert found.loc[1, ["low", "high"]].isna().all()
 
 
 def test_kelvins_mse_is_n_times_a_mean() -> None:
