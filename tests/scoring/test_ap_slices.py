@@ -11,6 +11,7 @@ import spotgeo_frames as sf
 from helpers.detectors import Detector, boxes
 from helpers.problems import refused, warned
 from spotgeo_frames.scoring.ap.numbers import BOX_NUMBERS
+from spotgeo_frames.scoring.sequence_sums import evaluable
 
 pytestmark = pytest.mark.filterwarnings("ignore:average_precision")
 
@@ -265,3 +266,25 @@ def test_other_kinds_of_tables(to: Any) -> None:
     assert isinstance(result.summary, type(to(CLAIMS)))
     assert found["AP"].to_list() == pytest.approx(wanted["AP"].tolist())
     assert found.columns == list(wanted)
+
+
+@pytest.mark.parametrize("column", ["category", "truth_seen", "frame_sky"])
+def test_a_sequence_counts_in_a_slice_by_its_truths_there(column: str) -> None:
+    """Or as one, if it has detections there only."""
+    asked = evaluable(RESULT, "")
+    sums = asked.evaluate(asked.table, column, ())
+    cells = pd.DataFrame({"slice": sums.labels[column].take(sums.group), "sequence": sums.sequence})
+    wanted = TRUTH.objects.merge(TRUTH.frames).groupby([column.split("_")[-1], "sequence"]).size()
+    assert {*cells["slice"]} == {*wanted.index.get_level_values(0)}
+    cells["n"] = [int(wanted.get(key, 0)) for key in zip(cells["slice"], cells["sequence"], strict=True)]
+    found = sums.metrics.counted(sums.values)
+    assert found[cells["n"] > 0].tolist() == cells["n"][cells["n"] > 0].tolist()
+    assert {*found[cells["n"] == 0].tolist()} <= {0.0, 1.0}
+
+
+@pytest.mark.parametrize(("n", "n_groups"), [(99, 99), (100, 100), (101, 100)])
+def test_sequences_are_left_out_one_by_one_up_to_a_hundred(n: int, n_groups: int) -> None:
+    sides = [FRAME.head(1).merge(pd.DataFrame({"to": range(n)}), how="cross").assign(score=0.5) for _ in range(2)]
+    truth, claims = (side.assign(sequence=side["to"]).drop(columns="to") for side in sides)
+    asked = evaluable(sf.average_precision(truth.drop(columns="score"), claims), "")
+    assert len(asked.evaluate(asked.table, None, ()).sequence) == n_groups

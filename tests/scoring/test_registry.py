@@ -216,3 +216,13 @@ def test_the_report_describes_a_new_metric(monkeypatch: pytest.MonkeyPatch, tmp_
     assert "| `found_part` | float64 | as recall |" in readme
     [numbers] = [block for section in sections for block in section.blocks if isinstance(block, Numbers)]
     assert numbers.counts[0] == ("TP: truths matched with a prediction (found)", ["2"])
+
+
+def test_totals_are_the_metrics_that_double_where_each_sequence_is_there_twice() -> None:
+    sides = [objects([(1, 1, x, 0.0) for x in (0.0, 50.0, 100.0)]), objects([(1, 1, 4.0, 0.0), (1, 1, 200.0, 0.0)])]
+    twice = [pd.concat([side, side.assign(sequence=2)], ignore_index=True) for side in sides]
+    for assignment in ("most", "least"):
+        once, doubled = (sf.summarize(sf.match(*of, assignment=assignment)).iloc[0] for of in (sides, twice))
+        for name in [name for name in METRICS if name in once]:
+            assert once[name] > 0, name
+            assert doubled[name] == pytest.approx(once[name] * (2 if METRICS[name].is_total else 1)), name
