@@ -421,3 +421,15 @@ def test_notebooks_show_the_numbers_of_all_and_of_each_category(coco: Path) -> N
     assert cells[: len(numbers)] == [f"{value:.4f}" for value in result.summary[numbers].iloc[0]]
     first = result.categories.iloc[0]
     assert cells[len(numbers) :][:2] == [first["category"], f"{first['AP']:.4f}"]
+
+
+@pytest.mark.parametrize(("off", "ap"), [(1e-11, 1.0), (1e-9, 0.0)])
+def test_a_threshold_of_1_leaves_room_for_rounding(off: float, ap: float) -> None:
+    box = pd.DataFrame({"sequence": 1, "frame": 1, "object": [1], "x": 0.0, "y": 0.0, "w": 8.0, "h": 8.0})
+
+    def nearly(truth: pd.DataFrame, found: pd.DataFrame) -> np.ndarray:
+        return np.full(len(truth), 1 - off)
+
+    for thresholds in ([1.0], [0.5, 1.0]):
+        result = sf.average_precision(box, box.assign(score=0.5), similarity=nearly, thresholds=thresholds)
+        assert result.curve.query("threshold == 1 and area == 'all'")["precision"].mean() == pytest.approx(ap)

@@ -14,6 +14,9 @@ from . import verified
 from .categories import Named, categories_of, with_parents
 from .protocol_entries import Protocol
 
+# A threshold of 1 is lowered by this much (cocoeval.py, evaluateImg).
+ALMOST_ONE = 1 - 1e-10
+
 
 class LeftOut(NamedTuple):
     """How many detections do not count.
@@ -271,7 +274,7 @@ def _excused(ready: Ready, order: np.ndarray, protocol: Protocol) -> np.ndarray 
 
 def loosest_of(rule: Rule) -> float:
     """The largest distance, or the least similarity, of the pairs that a rule finds."""
-    return float((rule.tau if rule.by_distance else rule.threshold) or 0.0)
+    return float((rule.tau if rule.by_distance else min(rule.threshold or 0.0, ALMOST_ONE)) or 0.0)
 
 
 def _marks(truth: Columns, rule: Rule, ready: Ready, protocol: Protocol) -> tuple[np.ndarray, np.ndarray]:

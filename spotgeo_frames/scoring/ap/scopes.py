@@ -13,11 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...matching import Pairs, greedy
-from .detections import Detections
+from .detections import ALMOST_ONE, Detections
 from .protocol_entries import Protocol
-
-# A threshold of 1 is lowered by this much (cocoeval.py, evaluateImg).
-ALMOST_ONE = 1 - 1e-10
 
 
 class Scope(NamedTuple):
