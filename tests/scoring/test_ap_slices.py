@@ -288,3 +288,31 @@ def test_sequences_are_left_out_one_by_one_up_to_a_hundred(n: int, n_groups: int
     truth, claims = (side.assign(sequence=side["to"]).drop(columns="to") for side in sides)
     asked = evaluable(sf.average_precision(truth.drop(columns="score"), claims), "")
     assert len(asked.evaluate(asked.table, None, ()).sequence) == n_groups
+
+
+@pytest.mark.parametrize("claimed", [True, False])
+@pytest.mark.parametrize("bins", [3, [0.0, 20.0, 35.0, 90.0]])
+def test_bins_of_times_are_those_of_numbers(claimed: bool, bins: int | list[float]) -> None:
+    """Whether the predictions have the column, too, or lack it, so that nothing tells whose false alarms are whose."""
+    day, start = pd.Timedelta(days=1), pd.Timestamp("2026-01-01")
+    sides = [side.assign(age=side["w"], time=start + side["w"].round(3) * day) for side in (TRUTH.objects, CLAIMS)]
+    claims = sides[1] if claimed else sides[1].drop(columns=["age", "time"])
+    result = sf.average_precision(TRUTH._replace(objects=sides[0]), claims)
+    edges = bins if isinstance(bins, int) else [start + edge * day for edge in bins]
+    ages, times = (sf.summarize(result, by=by) for by in ({"truth_age": bins}, {"truth_time": edges}))
+    pd.testing.assert_frame_equal(times[[*NUMBERS, "n_truth"]], ages[[*NUMBERS, "n_truth"]])
+    assert len(ages) == 3
+    assert ages["AP"].notna().all() == claimed
+    assert ages["AR100"].notna().all()
+
+
+def test_without_the_only_sequence_of_a_class_the_mean_over_classes_is_null() -> None:
+    """As it would be a mean over other classes; numbers of the classes that are left stay."""
+    truth = pd.concat([FRAME.assign(category="cat"), FRAME.head(1).assign(sequence=3, category="dog")])
+    asked = evaluable(sf.average_precision(truth, truth.assign(score=0.5)), "")
+    for by, numbers in ((None, [1.0, np.nan, 1.0]), ("category", [1.0, 1.0, 1.0])):  # the first slice is that of cats
+        sums = asked.evaluate(asked.table, by, ())
+        for rows, number in zip(([0, 1, 2], [0, 1], [0, 2]), numbers, strict=True):
+            some = sums.take(np.array(rows))
+            found = some.metrics.numbers(some.totals(), ["AP"])[0, 0]
+            assert found == pytest.approx(number, nan_ok=True)
