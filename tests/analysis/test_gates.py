@@ -35,6 +35,12 @@ def test_the_bound_is_the_end_of_the_interval_that_compare_gives() -> None:
     assert not sf.non_inferiority(NEW, OLD, "recall", low - 1e-6).passed
 
 
+def test_the_numbers_of_both_sides_come_with_the_answer() -> None:
+    held = gates.inferiority(NEW, OLD, "recall", 0.02, always_valid=False)
+    assert held.values == pytest.approx((0.77, 0.75))
+    assert held.answer.table["estimate"].iloc[0] == pytest.approx(0.77 - 0.75)
+
+
 def test_less_is_better_where_the_registry_says_so() -> None:
     better = sf.non_inferiority(NEW, OLD, "mse", 3.0).table.iloc[0]
     worse = sf.non_inferiority(OLD, NEW, "mse", 3.0).table.iloc[0]

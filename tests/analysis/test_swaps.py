@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import spotgeo_frames as sf
-from helpers.counted import counted, tracked
+from helpers.counted import TAU, counted, tracked
 from helpers.plain_jackknife import plain_difference, plain_error, plain_reach, plain_skewness
 from helpers.problems import warned
 from helpers.scenes import objects
@@ -380,3 +380,27 @@ def test_numbers_that_need_more_sequences_have_a_p_value_alone() -> None:
     for longer, side in zip(more, sides, strict=True):
         longer.attrs = side.attrs
     assert sf.compare(dict(zip("ab", more, strict=True)), metrics=names).pairs["low"].notna().all()
+
+
+def test_totals_are_swapped_as_their_own_sums() -> None:
+    """Each sequence adds to a total what it has itself, which is no contribution around a mean, as to a ratio."""
+    missed = np.array([[6, 6, 3, 3, 8, 7, 8, 6], [5, 2, 3, 4, 1, 2, 1, 3]])
+    sides = [counted(10 - of, of, [0] * 8) for of in missed]
+    apart = TAU**2 * (missed[0] - missed[1]) / 10  # kelvins_mse adds up the mean errors of the sequences
+
+    def error(contributions: np.ndarray) -> float:
+        return float(np.sqrt(8) * contributions.std(ddof=1))
+
+    swaps = [apart * np.array(signs) for signs in product((1, -1), repeat=8)]
+    t = np.sort([abs(of.sum()) / error(of) for of in swaps])[::-1]
+    reach = t[int(0.05 * len(t))] * error(apart)
+    row = sf.compare(dict(zip("ab", sides, strict=True)), metrics=["kelvins_mse"], baseline="b").pairs.iloc[0]
+    assert row["estimate"] == pytest.approx(apart.sum())
+    assert row[["low", "high"]].tolist() == pytest.approx([apart.sum() - reach, apart.sum() + reach])
+
+
+def test_all_that_can_differ_is_as_rare_as_swaps_can_say() -> None:
+    """One finds all, and the other nothing: a difference of 1, of which all 256 arrangements but two are smaller."""
+    sides = {"all": counted([5] * 8, [0] * 8, [0] * 8), "nothing": counted([0] * 8, [5] * 8, [0] * 8)}
+    row = sf.compare(sides, metrics=["recall"], baseline="nothing").pairs.iloc[0]
+    assert (row["estimate"], row["p_value"]) == (1.0, 2 / 256)
