@@ -91,6 +91,20 @@ def test_all_slices() -> None:
     assert row["rest"] == pytest.approx(rest["tp"] / rest["n_truth"])
 
 
+def test_all_crossings_of_two_columns_have_the_numbers_of_summaries() -> None:
+    matches = made_up(2)
+    found = sf.worst_slices(matches, ["truth_kind", "truth_lens"], rate=1)
+    summary = sf.summarize(matches, by=["truth_kind", "truth_lens"])
+    names = (
+        "truth_kind = " + summary["truth_kind"].astype(str) + " and truth_lens = " + summary["truth_lens"].astype(str)
+    )
+    crossed = found[found["slice"].str.contains(" and ")].drop_duplicates("slice").set_index("slice")
+    assert {*crossed.index} == {*names}
+    assert len(names) == 9
+    assert crossed.loc[names, "value"].tolist() == pytest.approx(summary["recall"].tolist())
+    assert crossed.loc[names, "n_rows"].tolist() == summary["n_truth"].tolist()
+
+
 def test_slices_of_whole_sequences() -> None:
     """No sequence has both, so that the rates are compared as they are."""
     random = np.random.default_rng(3)
