@@ -1,6 +1,7 @@
 """What is found for a metric does not depend on which others are asked for beside it, own metrics included."""
 
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import spotgeo_frames as sf
+from helpers.counted import counted
 from helpers.own_metrics import remove_own_metrics
 from helpers.problems import warned
 from helpers.scenes import grid
@@ -105,3 +107,21 @@ def test_results(evaluate: Callable[..., Any], names: list[str]) -> None:
     sides = {"a": evaluate(truth, found), "b": evaluate(truth, found.assign(x=found["x"] + (found["sequence"] > 15)))}
     assert_alone(lambda some: sf.compare(sides, some, resamples=200).pairs, names)
     assert_alone(lambda some: sf.intervals(sides["a"], metrics=some), names)
+
+
+def test_an_own_metric_of_0_or_1_reads_all_built_in_sums() -> None:
+    """Doubling one of them does not change it here, and swaps of sequences do: counted by a loop over all 256."""
+    sf.metric("mostly", lambda rows: {}, lambda sums: np.where(sums["tp"] + 0.5 > 2 * sums["fp"], 1.0, 0.0))
+    tp, fp = (
+        np.array([[9, 8, 9, 7, 9, 8, 9, 9], [3, 2, 4, 1, 3, 2, 1, 3]]),
+        np.array([[1, 2, 1, 1, 0, 1, 2, 3], [9] * 8]),
+    )
+    sides = [counted(*of) for of in zip(tp, 10 - tp, fp, strict=True)]
+    row = sf.compare(dict(zip("ab", sides, strict=True)), metrics=["mostly"], baseline="b").pairs.iloc[0]
+    apart = 0
+    for swapped in product((0, 1), repeat=8):
+        first, second = np.array(swapped), 1 - np.array(swapped)
+        values = [tp[of, np.arange(8)].sum() + 0.5 > 2 * fp[of, np.arange(8)].sum() for of in (first, second)]
+        apart += values[0] != values[1]
+    assert row["estimate"] == 1
+    assert row["p_value"] == apart / 256
