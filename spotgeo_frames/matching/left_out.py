@@ -175,11 +175,14 @@ def apart_of_parts(truth: set[Any], predictions: set[Any]) -> str | None:
 
 
 def classes_apart(aligned: Aligned) -> list[str] | None:
-    """The first categories of the truth and of the predictions, if both have some and none in common; else None."""
+    """The first categories of the truth and of the predictions, if both have some and none in common; else None.
+
+    A crowd without a category, -1, has all of them.
+    """
     codes = aligned.truth.category, aligned.predictions.category
     if codes[0] is None or codes[1] is None or not (len(codes[0]) and len(codes[1])):
         return None
-    if codes[0][0] == codes[1][0] or np.isin(codes[1], np.unique(codes[0])).any():
+    if codes[0][0] == codes[1][0] or np.isin(codes[1], np.unique(codes[0])).any() or (codes[0] < 0).any():
         return None
     return [
         messages.first_listed(map(repr, first_values(side["category"], messages.MOST_NAMED + 1)))

@@ -224,6 +224,14 @@ def test_some_classes_in_common() -> None:
         sf.match(CLASSED[0], CLASSED[1].assign(category=["car", "Car"]))
 
 
+def test_a_crowd_of_no_class_covers_every_class() -> None:
+    truth = objects([(1, 1, 0, 0)]).assign(w=20.0, h=20.0, category=[None], crowd=True)
+    predictions = objects([(1, 1, 0, 0)], score=0.5).assign(w=20.0, h=20.0, category="car")
+    with warned():
+        matches = sf.match(truth, predictions)
+    assert matches["outcome"].tolist() == ["IGNORED"]
+
+
 @pytest.mark.parametrize("kind", ["object", "category", "string"])
 def test_any_type_of_classes(kind: str) -> None:
     with warned(APART):
