@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..support import InputError
+from ..support import InputError, plain_value
 from ..tables import Columns, as_numbers, first_values, messages, null_rows, other_words, provenance
 from .agreement import Unknown, flags
 from .alignment import Aligned
@@ -167,7 +167,11 @@ def apart_text(names: Sequence[str]) -> str:
 
 
 def apart_of_parts(truth: set[Any], predictions: set[Any]) -> str | None:
-    """The warning of sides that have no category in common, by all categories that parts of them have; or None."""
+    """The warning of sides that have no category in common, by all categories that parts of them have; or None.
+
+    Null, which crowds of the truth may have, is none.
+    """
+    truth = {name for name in truth if plain_value(name) is not None}
     if not truth or not predictions or not truth.isdisjoint(predictions):
         return None
     # Sets have no order of their own.
@@ -177,17 +181,16 @@ def apart_of_parts(truth: set[Any], predictions: set[Any]) -> str | None:
 def classes_apart(aligned: Aligned) -> list[str] | None:
     """The first categories of the truth and of the predictions, if both have some and none in common; else None.
 
-    A crowd without a category, -1, has all of them.
+    A crowd without a category, -1, is of none.
     """
     codes = aligned.truth.category, aligned.predictions.category
     if codes[0] is None or codes[1] is None or not (len(codes[0]) and len(codes[1])):
         return None
-    if codes[0][0] == codes[1][0] or np.isin(codes[1], np.unique(codes[0])).any() or (codes[0] < 0).any():
+    named = codes[0] >= 0
+    if not named.any() or codes[0][0] == codes[1][0] or np.isin(codes[1], np.unique(codes[0])).any():
         return None
-    return [
-        messages.first_listed(map(repr, first_values(side["category"], messages.MOST_NAMED + 1)))
-        for _, side in _named(aligned)
-    ]
+    columns = aligned.truth.table["category"][named], aligned.predictions.table["category"]
+    return [messages.first_listed(map(repr, first_values(values, messages.MOST_NAMED + 1))) for values in columns]
 
 
 def unknown_text(unknown: Unknown, *, labelled: bool = True) -> str:

@@ -113,7 +113,7 @@ class _Chain:
 
 
 def _n_of_piece_before(piece: _Piece, cut: Key | None) -> int:
-    """How many rows of a piece in order come before `cut` (None: all); statistics, which hold, tell it of most."""
+    """How many rows of a checked piece come before `cut` (None: all); of most pieces the statistics tell it."""
     if cut is None or (piece.group is not None and piece.group.end < cut):
         return len(piece.rows)
     return _n_before(piece.rows, cut)
@@ -264,13 +264,18 @@ def _checked(pieces: Sequence[_Piece], long: Collection[Any], last: Key | None) 
         ends = [*accumulate(len(piece.rows) for piece in run)]
         firsts, lasts = _keys(rows, [0, *ends[:-1]], long), _keys(rows, [end - 1 for end in ends], long)
         for piece, low, high in zip(run, firsts, lasts, strict=True):
-            if piece.group is not None and (low < piece.group.begin or high > piece.group.end):
+            if piece.group is not None and (_is_before(low, piece.group.begin) or high > piece.group.end):
                 # Skipping the row group would not help: its rows may belong to other parts, which would lack them.
                 raise wrong_statistics(piece.group)
-        if not _in_order(rows, long) or (run[0].continues and last is not None and firsts[0] < last):
+        if not _in_order(rows, long) or (run[0].continues and last is not None and _is_before(firsts[0], last)):
             raise OutOfOrderError
         last = lasts[-1]
     return last
+
+
+def _is_before(key: Key, other: Key) -> bool:
+    """Whether a key comes before another; by its sequence alone where it has no frame, which may be null."""
+    return key < other if key[1] > FIRST else bool(key[0] < other[0])
 
 
 def _runs(pieces: Sequence[_Piece], long: Collection[Any]) -> Iterator[list[_Piece]]:

@@ -155,26 +155,30 @@ def _footers(files: Sequence[File]) -> tuple[list[File], list[_Footer]]:
 
 def _read(files: Sequence[File]) -> list[_Footer]:
     """The footers of files; the problems of those that cannot be read. Most files have the same columns."""
-    columns, found = None, list[_Footer]()
+    opened, columns, found = OpenedFiles(), None, list[_Footer]()
     for file in files:
-        schema = pa.schema([])
+        footer, schema = None, pa.schema([])
         try:
             with reading.readable(file.place.name):
                 footer = footer_of(file)
                 columns = _columns(footer, columns)
                 schema = _with_partition(columns.plain, file)
-                found.append(_footer(file, footer._replace(schema=columns.there), schema, columns.positions))
+                footer = footer._replace(schema=columns.there)
+                found.append(_footer(opened, file, footer, schema, columns.positions))
         except InputError as error:
-            digest = tail_digest(file.place) if stores.is_local(file.place) else ""
+            digest = "" if footer is None else footer.digest
+            if not digest and stores.is_local(file.place):
+                digest = tail_digest(file.place)
             found.append(_Footer(schema, [], error.problems, digest))
     return found
 
 
-def _footer(file: File, footer: Footer, schema: pa.Schema, columns: dict[str, int]) -> _Footer:
+def _footer(opened: OpenedFiles, file: File, footer: Footer, schema: pa.Schema, columns: dict[str, int]) -> _Footer:
     """The footer of a file whose columns are read as those of a schema; `columns` are the positions of its key."""
     if len(set(schema.names)) < len(schema.names):
         return _Footer(schema, [], [f"{file.place.name}: a column is there more than once"], footer.digest)
-    groups = [_group(footer, file, position, columns) for position in range(footer.metadata.num_row_groups)]
+    positions = range(footer.metadata.num_row_groups)
+    groups = [_group(opened, file, footer, position, columns) for position in positions]
     return _Footer(schema, groups, [], footer.digest, footer)
 
 
@@ -229,13 +233,15 @@ def _columns(footer: Footer, before: _Columns | None) -> _Columns:
     return _Columns(footer.schema, _plain_schema(footer.schema), positions)
 
 
-def _group(footer: Footer, file: File, position: int, columns: dict[str, int]) -> tuple[int, Any, Any, int, int]:
+def _group(
+    opened: OpenedFiles, file: File, footer: Footer, position: int, columns: dict[str, int]
+) -> tuple[int, Any, Any, int, int]:
     """How many rows a row group has, the least and the greatest sequence that it may have, and the frames of these.
 
     Frames are known only where there is one sequence.
     """
     group = footer.metadata.row_group(position)
-    low, high = _range(footer, group, file, position, columns.get("sequence"))
+    low, high = _range(opened, file._replace(kept=footer), position, columns.get("sequence"))
     if "sequence" in file.partition:
         value = file.partition["sequence"]
         if low is not None and not (_is_value(low, value) and _is_value(high, value)):
@@ -256,16 +262,16 @@ def _is_value(sequence: Any, value: Any) -> bool:
     return bool((int(sequence) if is_number else sequence) == value)
 
 
-def _range(footer: Footer, group: Any, file: File, position: int, column: int | None) -> tuple[Any, Any]:
+def _range(opened: OpenedFiles, file: File, position: int, column: int | None) -> tuple[Any, Any]:
     """The least and the greatest sequence that a row group may have; None if it has no such column."""
     if column is None:
         return None, None
-    statistics = group.column(column).statistics
+    statistics = opened.footer(file).metadata.row_group(position).column(column).statistics
     if statistics is not None and statistics.null_count:
         raise InputError(f"{file.place.name}: column sequence: some of row group {position} are null")
     if statistics is not None and statistics.has_min_max and _are_exact(statistics.min, statistics.max):
         return statistics.min, statistics.max
-    return _range_read(file._replace(kept=footer), position)
+    return _range_read(opened, file, position)
 
 
 def _are_exact(low: Any, high: Any) -> bool:
@@ -275,10 +281,10 @@ def _are_exact(low: Any, high: Any) -> bool:
     return isinstance(low, int) and isinstance(high, int)
 
 
-def _range_read(file: File, position: int) -> tuple[Any, Any]:
+def _range_read(opened: OpenedFiles, file: File, position: int) -> tuple[Any, Any]:
     """The least and the greatest sequence of a row group, read from the column itself, for lack of statistics."""
     ranges = []
-    for batch in OpenedFiles().batches(file, position, ["sequence"], BATCH_ROWS):
+    for batch in opened.batches(file, position, ["sequence"], BATCH_ROWS):
         column = pc.unique(batch.column(0))
         try:
             column = key_values.arrow_key(column, _plain_schema(batch.schema).field(0).type)

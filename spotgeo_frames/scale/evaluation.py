@@ -147,7 +147,8 @@ def evaluate_part(part: Part, job: Job) -> Result:
     """Evaluates a part and, if the job has a folder, writes its match table and its sums there.
 
     Raises InputError if rows are wrong, if a row group cannot be read (unless the job skips it), if a file of the
-    datasets has changed or is not there, or if a file cannot be written.
+    datasets has changed or is not there, or if a file cannot be written. Without a folder and on one machine, a change
+    is told at the end of the run, unless something else is wrong.
     """
     skipped: list[Gap] = []
     in_memory = False
@@ -156,6 +157,8 @@ def evaluate_part(part: Part, job: Job) -> Result:
             result = _evaluated(part, job, in_memory)._replace(skipped=[gap_text(gap) for gap in skipped])
             break
         except OutOfOrderError:
+            if in_memory:
+                raise
             in_memory = True
         except InputError as error:
             check_unchanged(_files(part))  # which would explain it, and must not be skipped

@@ -35,7 +35,7 @@ class FileState(NamedTuple):
     """The state of a file: its size (bytes), when it was changed (ns), and the SHA-256 of its footer.
 
     All three together tell a file that was written anew from the one that was there. `footer` is empty if the file
-    cannot be read, or has not been read yet, as those of a store.
+    cannot be read, and as long as its footer has not been read.
     """
 
     size: int
@@ -233,9 +233,9 @@ class OpenedFiles:
         """The rows of a row group in record batches of `at_once` rows at most, with these columns.
 
         Text that the file has as a dictionary stays one: without, it may take thousands of times as much. `texts` are
-        the columns that may have some (None: all). Pages are
-        read one after the other, so memory does not grow with the row group. On a store, the columns are
-        read ahead in few large requests, and a row group of one batch in one request, which needs no other first.
+        the columns that may have some (None: all). Pages are read one after the other, so memory does not grow with the
+        row group. On a store, the columns are read ahead in few large requests, and a row group of one batch in one
+        request, which needs no other first.
         """
         footer = self.footer(file)
         fetched = self._fetched.pop((file.place.path, position), None)

@@ -182,7 +182,11 @@ def is_file_name(name: str) -> bool:
 
 
 def is_text(name: str) -> bool:
-    """Whether UTF-8 can hold a name; on some systems a file's may be any bytes, which text has as half pairs."""
+    """Whether UTF-8 can hold a name.
+
+    On some systems the name of a file may be any bytes. Python then has halves of surrogate pairs in it, which UTF-8
+    cannot hold.
+    """
     try:
         name.encode()
     except UnicodeEncodeError:

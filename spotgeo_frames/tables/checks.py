@@ -54,8 +54,8 @@ def check_objects(table: Table, name: str, *, numbered: bool = True) -> pd.DataF
             columns["score"] = pd.Series(np.full(len(given), np.nan), index=given.index)
         else:
             problems.append(f"{name}: column score is of type {given['score'].dtype}; numbers are needed")
-    if "category" in given and given["category"].dtype == object and not holds_text(given["category"]):
-        problems.append(f"{name}: column category: {no_text(given, given['category'], key)}")
+    if "category" in given and not holds_text(given["category"]):
+        problems.append(f"{name}: column category: {no_text(given, 'category', key)}")
     return _finished(given, name, key, columns, problems, is_key="object" in key)
 
 
@@ -99,6 +99,8 @@ def check_categories(table: Table, name: str) -> pd.DataFrame:
     null = given["category"].isna().to_numpy()
     if null.any():
         raise InputError(f"{name}: column category: {counted(int(null.sum()), 'row')} null")
+    if not holds_text(given["category"]):
+        raise InputError(f"{name}: column category: {no_text(given, 'category', ['category'])}")
     problems = repetitions({"category": decoded(given["category"])}, ["category"], name)
     if problems:
         raise InputError(problems)
@@ -203,6 +205,8 @@ def _checked(
                 columns[column] = _key_column(given, column, key)
         except InputError as error:  # of memory, which names the column
             problems += [f"{name}: {problem}" for problem in error.problems]
+        except UnicodeEncodeError:
+            problems.append(f"{name}: column {column}: {no_text(given, column, key)}")
         except ValueError as error:
             problems.append(f"{name}: column {column}{error}")
     return columns, problems
@@ -326,10 +330,7 @@ def _key_column(given: pd.DataFrame, column: str, key: list[str]) -> pd.Series:
     values = values if column == "frame" else dates_as_text(values)
     strings = pd.api.types.infer_dtype(values, skipna=False) in ("string", "empty")
     if strings and column != "frame":
-        try:
-            return values.astype(pandas_tables.TEXT)
-        except UnicodeEncodeError:
-            raise ValueError(f": {no_text(given, values, key)}") from None
+        return values.astype(pandas_tables.TEXT)
     wanted = "int64" if column == "frame" else "int64 or string"
     names = "; where images have names, let sequence be the name and frame be 1" if strings else ""
     raise ValueError(f" is of type {values.dtype}; {wanted} is needed{names}")

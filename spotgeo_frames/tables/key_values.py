@@ -39,10 +39,13 @@ def dates_as_text(values: pd.Series) -> pd.Series:
     return pd.Series(texts.take(codes), index=values.index)
 
 
-def holds_text(values: pd.Series) -> bool:
+def holds_text(values: pd.Series | pd.Index) -> bool:
     """Whether UTF-8 can hold all the text among a column's Python objects; others tell of what is no text at all."""
+    known = values.dtype.categories if isinstance(values.dtype, pd.CategoricalDtype) else values
+    if known.dtype != object:
+        return True
     try:
-        return all(is_text(value) for value in pd.unique(values) if isinstance(value, str))
+        return all(is_text(value) for value in pd.unique(known) if isinstance(value, str))
     except TypeError:  # lists and the like
         return True
 

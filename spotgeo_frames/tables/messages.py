@@ -98,9 +98,9 @@ def first_keys(table: pd.DataFrame | Columns, marked: np.ndarray, key: Sequence[
     return "; ".join([*texts, "..."] if len(rows) > MOST_KEYS else texts)
 
 
-def no_text(table: pd.DataFrame, names: pd.Series, key: Sequence[str]) -> str:
-    """The problem of names of which some hold half of a surrogate pair, as those of files in another encoding may."""
-    wrong = np.array([isinstance(name, str) and not is_text(name) for name in names])
+def no_text(table: pd.DataFrame, column: str, key: Sequence[str]) -> str:
+    """The problem of a column of which some names hold half of a surrogate pair, as a file in another encoding may."""
+    wrong = np.array([isinstance(name, str) and not is_text(name) for name in table[column]])
     problem = f"{counted(int(wrong.sum()), 'row')} no text that UTF-8 can hold: {first_keys(table, wrong, key)}"
     advice = "read it in the encoding that it has, or make it text by name.encode('utf-8', 'replace').decode()"
     return f"{problem}; {advice}".encode("utf-8", "backslashreplace").decode()

@@ -15,6 +15,7 @@ from . import provenance
 from .annotations import Annotations, SideColumns
 from .columns import Columns, columns_of
 from .key_text import KeyText, key_text
+from .key_values import holds_text
 from .schema import (
     FRAME_KEY,
     LARGEST_COORDINATE,
@@ -122,7 +123,9 @@ def _is_carried(kind: Any, name: str, wanted: pa.DataType | None) -> bool:
         return kind in NUMBERS or (kind.kind == "b" and name not in ALWAYS_NUMBERS)
     if wanted is not None:
         return name in MAY_BE_TEXT and bool(kind == pandas_tables.TEXT)
-    return name not in ALWAYS_NUMBERS and (isinstance(kind, pd.CategoricalDtype) or kind == pandas_tables.TEXT)
+    if isinstance(kind, pd.CategoricalDtype):
+        return name not in ALWAYS_NUMBERS and (name != "category" or holds_text(kind.categories))
+    return name not in ALWAYS_NUMBERS and bool(kind == pandas_tables.TEXT)
 
 
 def _with_codes(columns: Columns) -> Columns | None:

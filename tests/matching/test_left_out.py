@@ -224,12 +224,30 @@ def test_some_classes_in_common() -> None:
         sf.match(CLASSED[0], CLASSED[1].assign(category=["car", "Car"]))
 
 
-def test_a_crowd_of_no_class_covers_every_class() -> None:
-    truth = objects([(1, 1, 0, 0)]).assign(w=20.0, h=20.0, category=[None], crowd=True)
-    predictions = objects([(1, 1, 0, 0)], score=0.5).assign(w=20.0, h=20.0, category="car")
+CROWD = objects([(1, 2, 0, 0)]).assign(object=9, w=20.0, h=20.0, category=None, crowd=True)
+FOUND_ON_IT = objects([(1, 2, 0, 0)], score=0.5).assign(w=20.0, h=20.0, category="car")
+
+
+def test_a_crowd_of_no_class_alone_covers_every_class(tmp_path: Path) -> None:
     with warned():
-        matches = sf.match(truth, predictions)
+        matches = sf.match(CROWD, FOUND_ON_IT)
+        sf.Accumulator().update(CROWD, FOUND_ON_IT).compute()
+        sf.score_dataset(*in_files(CROWD.astype({"category": "string"}), FOUND_ON_IT, tmp_path))
     assert matches["outcome"].tolist() == ["empty"]  # the prediction does not count
+
+
+def test_a_crowd_of_no_class_says_nothing_of_the_others(tmp_path: Path) -> None:
+    """Regions to ignore of KITTI and VisDrone are such crowds."""
+    truth = pd.concat([CLASSED[0].assign(crowd=False), CROWD], ignore_index=True)
+    with warned(APART) as told:
+        sf.match(truth, CLASSED[1])
+    with warned(("Accumulator: " + APART[0], *APART[1:])) as told_of_batches:
+        sf.Accumulator().update(truth, CLASSED[1]).compute()
+    with warned(APART) as told_of_files:
+        sf.score_dataset(*in_files(truth.astype({"category": "string"}), CLASSED[1], tmp_path))
+    for warnings in (told, told_of_batches, told_of_files):
+        assert "None" not in str(warnings[0].message)
+        assert "nan" not in str(warnings[0].message)
 
 
 @pytest.mark.parametrize("kind", ["object", "category", "string"])

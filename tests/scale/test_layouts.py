@@ -293,6 +293,17 @@ def test_statistics_that_lie(
         sf.score_dataset(*paths)
 
 
+@pytest.mark.parametrize("row", [0, 1, *range(14, 18), *range(29, 33), 59, 60, 61])
+def test_a_null_frame_of_a_long_sequence_is_told_wherever_it_lies(row: int, tmp_path: Path, small: None) -> None:
+    """Also where rows that are read together begin, whose first frame is compared with the statistics."""
+    truth, predictions = giant(*points(40), 0, 39)
+    truth["frame"] = truth["frame"].astype("Int64")
+    truth.loc[truth.index[row], "frame"] = pd.NA
+    paths = [in_files(table, tmp_path / side, 1, 1000) for side, table in zip("tp", (truth, predictions), strict=True)]
+    with pytest.raises(sf.InputError, match="column frame: 1 row is null"):
+        sf.score_dataset(*paths)
+
+
 def damaged(path: Path, column: int, group: int = 0, group_rows: int | None = None) -> None:
     """Writes a file anew, in row groups of so many rows, with a damaged page of this column in one of them."""
     how = {"write_page_checksum": True, "compression": "none", "use_dictionary": False}

@@ -69,16 +69,21 @@ def test_objects_that_cannot_be_text_are_carried() -> None:
     assert len(sf.track(table, table, identity="name").truth_objects) == 2
 
 
+@pytest.mark.parametrize("kind", ["objects", "categories"])
 @pytest.mark.parametrize("column", ["sequence", "object", "category"])
-def test_names_that_are_no_text_are_refused(column: str) -> None:
+def test_names_that_are_no_text_are_refused(column: str, kind: str) -> None:
     """A file's name in another encoding than UTF-8 comes as half of a surrogate pair."""
-    table = pd.DataFrame(
-        {"sequence": ["a", "b"], "frame": 1, "object": ["p", "q"], "category": "c", "x": 0.0, "y": 0.0}
-    )
-    table[column] = pd.Series(["fine", "bad\ud800"], dtype=object)
+    names = {"sequence": ["a", "b"], "frame": 1, "object": ["p", "q"], "category": "c"}
+    table = pd.DataFrame(names | {"x": 0.0, "y": 0.0})
+    known = ["fine", "bad\ud800"]
+    coded = pd.Categorical.from_codes([0, 1], pd.Index(known, dtype=object))
+    table[column] = pd.Series(known, dtype=object) if kind == "objects" else coded
     name = "sequence b" if column == "category" else r"bad\ud800"  # written so that every terminal can show it
     with refused((f"truth: column {column}: 1 row", "UTF-8", name)):
         sf.match(table, table)
+    if column == "category":
+        with refused((f"truth categories: column {column}: 1 row", "UTF-8", r"bad\ud800")):
+            sf.match(sf.Annotations(table.assign(category="fine"), categories=table[[column]]), table)
 
 
 def test_rows_are_taken_as_pandas_takes_them() -> None:

@@ -14,7 +14,7 @@ from . import verified
 from .categories import Named, categories_of, with_parents
 from .protocol_entries import Protocol
 
-# A threshold of 1 is lowered by this much (cocoeval.py, evaluateImg).
+# What a threshold of 1 is lowered to (cocoeval.py, evaluateImg).
 ALMOST_ONE = 1 - 1e-10
 
 
