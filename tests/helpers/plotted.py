@@ -57,7 +57,7 @@ def every_plot() -> dict[str, Plotted]:
         "error_costs": Plotted(_two(lambda of: sf.error_costs(sf.diagnose(of)), matches)),
         "forest": Plotted(_two(lambda metric: _pairs(matches, metric), ["f1", "f1"])),
         "frame": Plotted(_two(lambda of: of, matches), several=False, more=frame),
-        "gallery": Plotted(_two(lambda of: of[of["sequence"] < 3], matches), several=False),
+        "gallery": Plotted(_two(lambda of: of[(of["sequence"] < 3) & (of["frame"] < 3)], matches), several=False),
         "gospa": Plotted(_two(lambda side: sf.match(truth, side, assignment="least"), sides)),
         "hota_curve": Plotted((tracked.curve, worse)),
         "metric_by_slice": Plotted(_two(lambda of: sf.intervals(of, by="frame", metrics=["recall"]), matches)),

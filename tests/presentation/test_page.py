@@ -136,8 +136,8 @@ def test_charts_are_what_vega_lite_takes(sample: Path, tracks: Path, tmp_path: P
         assert {"by_threshold", chart} <= {*charts}
         for spec in charts.values():
             alt.Root.validate(spec)
-            with pytest.raises(ValidationError):
-                alt.Root.validate(spec | {"width": "no width"})
+        with pytest.raises(ValidationError):  # to find out takes longer, so one chart is enough
+            alt.Root.validate(charts["by_threshold"] | {"width": "no width"})
 
 
 def test_charts_show_what_the_tables_say(sample: Path, tmp_path: Path) -> None:
