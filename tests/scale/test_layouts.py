@@ -122,6 +122,21 @@ def test_one_sequence_of_half_of_all_rows(order: str, group_rows: int, tmp_path:
         assert len(inside) > 2  # it is shared by several cores
 
 
+@pytest.mark.parametrize("order", ["by frame", "shuffled"])
+@pytest.mark.parametrize("statistics", [["sequence"], False])
+def test_a_long_sequence_of_which_no_statistics_tell_the_frames(
+    order: str, statistics: Any, tmp_path: Path, small: None
+) -> None:
+    """Its row groups follow each other or not, which only their rows say."""
+    paths = [tmp_path / f"{side}.parquet" for side in ("truth", "predictions")]
+    for path, table in zip(paths, giant(*points(40), 12, 32), strict=True):
+        rows = table.sample(frac=1, random_state=1)
+        rows = rows.sort_values(["sequence", *(["frame"] if order == "by frame" else [])], kind="stable")
+        written = pa.Table.from_pandas(rows, preserve_index=False)
+        pq.write_table(written, path, row_group_size=25, write_statistics=statistics)
+    assert_like_in_memory(*paths, tmp_path)
+
+
 @pytest.mark.parametrize("group_rows", [7, 60])
 def test_a_long_sequence_is_read_in_blocks_like_others(
     group_rows: int, tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch
