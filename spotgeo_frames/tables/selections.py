@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, Union
 
 import numpy as np
 
-from ..support import InputError, SliceError, arrays
+from ..support import InputError, SliceError, arrays, is_text
 from .binning import Bins, CheckedBins, checked_bins, in_bins, ordered_values, quantile_edges
 from .columns import Columns, among, array_of
 from .table import ArrowStream, is_polars
@@ -249,6 +249,8 @@ def listed_sequences(exclude: Iterable[int] | Iterable[str]) -> list[int | str]:
     names: dict[int | str, None] = {}
     for name in exclude:
         if isinstance(name, str):
+            if not is_text(name):
+                raise InputError(f"exclude: {name!r} is no text that UTF-8 can hold, so no sequence has this name")
             names[str(name)] = None
         elif isinstance(name, int | np.integer) and not isinstance(name, bool):
             names[int(name)] = None

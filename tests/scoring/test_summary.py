@@ -229,6 +229,9 @@ def test_excluded_sequences() -> None:
     for wrong in (2.0, True, None):
         with refused((f"exclude: {wrong!r}", type(wrong).__name__)):
             sf.summarize(MATCHES, exclude=[wrong])
+    named = MATCHES.assign(sequence=MATCHES["sequence"].astype(str))
+    with refused((r"exclude: 'f\udce9e'", "UTF-8")):  # as the shell hands over another encoding
+        sf.summarize(named, exclude=["f\udce9e"])
 
 
 def test_sequences_to_leave_out_that_are_not_there_are_named() -> None:
