@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyarrow import fs
@@ -261,6 +262,19 @@ def test_requests_are_few_and_large(s3: Store, tmp_path: Path) -> None:
     assert found["GET"] <= 2 * 2 + 2 * 4, found
 
 
+def test_a_file_is_opened_once_to_find_the_names_of_its_row_groups(s3: Store, tmp_path: Path) -> None:
+    """Statistics of long names may be cut, so that the column itself has to tell them."""
+    names = pa.array([f"{number:0100}" for number in range(4)])
+    sequence = pa.DictionaryArray.from_arrays(np.repeat(np.arange(4, dtype=np.int32), 70_000), names).cast(pa.string())
+    rows = pa.table({"sequence": sequence, "frame": np.arange(280_000), "x": np.zeros(280_000)})
+    pq.write_table(rows, tmp_path / "long.parquet", row_group_size=70_000)
+    there = s3.upload(tmp_path / "long.parquet", "names/long.parquet")
+    s3.clear()
+    found = contents.contents_of(there, ["sequence"])
+    assert [(group.low, group.high) for group in found.groups] == [(name, name) for name in names.to_pylist()]
+    assert counted(s3)["HEAD"] <= 2  # what is at this address, and once the size
+
+
 def test_small_files_cost_no_request_for_their_sizes(s3: Store, tmp_path: Path) -> None:
     truth, predictions = points(60)
     local = in_files(truth, tmp_path / "truth", 30, 1000), in_files(predictions, tmp_path / "predictions", 30, 1000)
@@ -433,3 +447,13 @@ def test_an_object_of_the_same_size_without_a_time_of_change(sample: Path) -> No
     truth = "memory://twins/truth.parquet"
     with refused((truth, "was changed during the run", "footer")):
         sf.score_dataset(truth, truth, similarity=replacing, threshold=0.5, workers=1)
+
+
+def test_a_file_with_null_keys_is_skipped_where_nothing_tells_when_it_changed(sample: Path) -> None:
+    pytest.importorskip("fsspec")
+    table = pd.read_parquet(sample / "truth.parquet")
+    table.to_parquet("memory://nulls/sound.parquet")
+    wrong = table.assign(sequence=table["sequence"].astype("Int64").where(table["frame"] > 2))
+    wrong.to_parquet("memory://nulls/wrong.parquet")
+    with pytest.warns(UserWarning, match="skipped: .*wrong.parquet: column sequence"):
+        sf.score_dataset("memory://nulls", "memory://nulls/sound.parquet", on_error="skip", workers=1)
