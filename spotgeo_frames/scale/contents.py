@@ -163,8 +163,8 @@ def _read(files: Sequence[File]) -> list[_Footer]:
                 footer = footer_of(file)
                 columns = _columns(footer, columns)
                 schema = _with_partition(columns.plain, file)
-                footer = footer._replace(schema=columns.there)
-                found.append(_footer(opened, file, footer, schema, columns.positions))
+                kept = file._replace(kept=footer._replace(schema=columns.there))
+                found.append(_footer(opened, kept, schema, columns.positions))
         except InputError as error:
             digest = "" if footer is None else footer.digest
             if not digest and stores.is_local(file.place):
@@ -173,12 +173,13 @@ def _read(files: Sequence[File]) -> list[_Footer]:
     return found
 
 
-def _footer(opened: OpenedFiles, file: File, footer: Footer, schema: pa.Schema, columns: dict[str, int]) -> _Footer:
+def _footer(opened: OpenedFiles, file: File, schema: pa.Schema, columns: dict[str, int]) -> _Footer:
     """The footer of a file whose columns are read as those of a schema; `columns` are the positions of its key."""
+    footer = opened.footer(file)
     if len(set(schema.names)) < len(schema.names):
         return _Footer(schema, [], [f"{file.place.name}: a column is there more than once"], footer.digest)
     positions = range(footer.metadata.num_row_groups)
-    groups = [_group(opened, file, footer, position, columns) for position in positions]
+    groups = [_group(opened, file, position, columns) for position in positions]
     return _Footer(schema, groups, [], footer.digest, footer)
 
 
@@ -233,15 +234,13 @@ def _columns(footer: Footer, before: _Columns | None) -> _Columns:
     return _Columns(footer.schema, _plain_schema(footer.schema), positions)
 
 
-def _group(
-    opened: OpenedFiles, file: File, footer: Footer, position: int, columns: dict[str, int]
-) -> tuple[int, Any, Any, int, int]:
+def _group(opened: OpenedFiles, file: File, position: int, columns: dict[str, int]) -> tuple[int, Any, Any, int, int]:
     """How many rows a row group has, the least and the greatest sequence that it may have, and the frames of these.
 
     Frames are known only where there is one sequence.
     """
-    group = footer.metadata.row_group(position)
-    low, high = _range(opened, file._replace(kept=footer), position, columns.get("sequence"))
+    group = opened.footer(file).metadata.row_group(position)
+    low, high = _range(opened, file, group, position, columns.get("sequence"))
     if "sequence" in file.partition:
         value = file.partition["sequence"]
         if low is not None and not (_is_value(low, value) and _is_value(high, value)):
@@ -262,11 +261,11 @@ def _is_value(sequence: Any, value: Any) -> bool:
     return bool((int(sequence) if is_number else sequence) == value)
 
 
-def _range(opened: OpenedFiles, file: File, position: int, column: int | None) -> tuple[Any, Any]:
+def _range(opened: OpenedFiles, file: File, group: Any, position: int, column: int | None) -> tuple[Any, Any]:
     """The least and the greatest sequence that a row group may have; None if it has no such column."""
     if column is None:
         return None, None
-    statistics = opened.footer(file).metadata.row_group(position).column(column).statistics
+    statistics = group.column(column).statistics
     if statistics is not None and statistics.null_count:
         raise InputError(f"{file.place.name}: column sequence: some of row group {position} are null")
     if statistics is not None and statistics.has_min_max and _are_exact(statistics.min, statistics.max):
