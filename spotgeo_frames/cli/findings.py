@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..formats import Needed, read_annotations, read_sides
-from ..support import InputError, bins_as_text, work
-from ..tables import CheckedBins, columns_of
+from ..formats import Needed, read_annotations, read_side_columns, read_sides, sequence_layout
+from ..support import InputError, bins_as_text, plain_value, work
+from ..tables import CheckedBins, Columns, SideColumns, columns_of, side_columns
 from . import terminal
 from .answers import Answer, check_out, formatted, heading, keep, plain_rows, rule_words
 from .arguments import How, check_tables, read_pair, sequence_numbers, slices_of, tidy_arguments
@@ -128,7 +128,6 @@ def ap(
     videos: Videos,
 ) -> Answer:
     """The numbers of detections by the protocol of a benchmark."""
-    from ..formats import read_categories
     from ..scoring import average_precision
 
     if keypoints and masks:
@@ -141,10 +140,12 @@ def ap(
         check_tables(truth, [truth, results.path])
     content = "masks" if masks else "oks" if keypoints else "iou"
     with work.step("reading"):
-        known, found = read_sides(truth, [results.path], frames, content, needed=needed)
+        known, found = _sides(truth, results.path, frames, content, needed)
     videos = videos.in_truth(known)
     if categories is not None:
-        known = known._replace(categories=read_categories(categories))
+        from ..formats import read_categories
+
+        known = known._replace(categories=columns_of(read_categories(categories)))
     rules: dict[str, Any] = {
         "protocol": protocol or "coco",
         "tau": tau,
@@ -165,9 +166,16 @@ def ap(
     return Answer(lambda: f"{head}\n\n{_ap_text(result, slices, by_slice)}", lambda: as_json)
 
 
+def _sides(truth: Path, results: Path, frames: Path | None, content: str, needed: Needed) -> list[SideColumns]:
+    """The columns of both sides: of files, or of folders with a file for each sequence."""
+    if sequence_layout(truth) is None:
+        return read_side_columns(truth, [results], frames, content, needed)
+    return [*map(side_columns, read_sides(truth, [results], frames, content, needed=needed))]
+
+
 def _numbers(result: AveragePrecision, by_slice: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
     """What the JSON of a result has: its numbers, those of each category, whose they are, and those of slices."""
-    row = plain_rows(result.summary)[0]
+    row = _first_row(result)
     answer = {name: row[name] for name in result.matched.numbers}
     answer |= {"categories": _by_category(result), "protocol": result.matched.protocol.name}
     answer |= {"provenance": result.provenance}
@@ -178,7 +186,7 @@ def _ap_text(
     result: AveragePrecision, slices: Sequence[Mapping[str, CheckedBins]], by_slice: Mapping[str, pd.DataFrame]
 ) -> str:
     """A result as text: its first numbers, a line for each other, whose they are, and a table for each --by."""
-    row, numbers, first = plain_rows(result.summary)[0], result.matched.numbers, first_of_result(result)
+    row, numbers, first = _first_row(result), result.matched.numbers, first_of_result(result)
     others = numbers.keys() - {headline.name for headline in first}
     lines = [_line(name, number, row[name], result) for name, number in numbers.items() if name in others]
     shown = [*[name for name in OF_CATEGORIES if name in numbers], "n_truth", "n_predicted"]
@@ -187,12 +195,12 @@ def _ap_text(
     return "\n\n".join([headline_text(first), "\n".join([*lines, provenance]), *tables])
 
 
-def _as_categories(thresholds: Any, objects: pd.DataFrame) -> Any:
+def _as_categories(thresholds: Any, objects: Columns) -> Any:
     """Thresholds by class, whose names are numbers where the truth's classes are."""
-    import pandas as pd
-
     if not isinstance(thresholds, dict) or "category" not in objects:
         return thresholds
+    import pandas as pd
+
     if not pd.api.types.is_integer_dtype(objects["category"].dtype):
         return thresholds
     return {int(name) if name and name.isdecimal() else name: value for name, value in thresholds.items()}
@@ -217,9 +225,14 @@ def _kept_thresholds(result: AveragePrecision) -> list[float]:
 def _by_category(result: AveragePrecision) -> dict[str, dict[str, float | None]]:
     """The numbers of each category by its name; nothing without categories, of which the table has a null one."""
     names = [name for name in OF_CATEGORIES if name in result.matched.numbers]
-    rows = plain_rows(columns_of(result.categories).select(["category", *names]))
+    rows = [{name: plain_value(row[name]) for name in ("category", *names)} for row in result.records("categories")]
     named = [row for row in rows if row["category"] is not None]
     return {str(row["category"]): {name: row[name] for name in names} for row in named}
+
+
+def _first_row(result: AveragePrecision) -> dict[str, Any]:
+    """The summary of a result, of plain values."""
+    return {name: plain_value(value) for name, value in result.records("summary")[0].items()}
 
 
 def _line(name: str, number: Number, value: float | None, result: AveragePrecision) -> str:

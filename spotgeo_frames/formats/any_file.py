@@ -408,11 +408,11 @@ def read_side_columns(
     paths = (truth, *submissions)
     content = None if callable(similarity) else OF_COCO.get(str(similarity))
     if content is not None and all(map(_may_be_coco, paths)):
-        from .coco import coco_sides
+        from .coco import coco_columns
 
         results: list[str | Path | None] = [*submissions] or [None]
-        read = _all_of([partial(coco_sides, truth, path, content) for path in results])
-        sides = [side_columns(side) for side in (read[0][0], *(predictions for _, predictions in read))]
+        read = _all_of([partial(coco_columns, truth, path, content) for path in results])
+        sides = [read[0][0], *(predictions for _, predictions in read)]
         return [_with_frames(sides[0], frames, needed), *sides[1 : 1 + len(submissions)]]
     readers = [partial(_read_side, truth, frames, "truth", needed)]
     readers += [partial(_read_side, path, None, "predictions", needed) for path in submissions]

@@ -14,20 +14,32 @@ Known differences from pycocotools 2.0.11
 Results are objects numbered from 1 in the order of the file, as pycocotools numbers them. Annotations keep their `id`.
 """
 
+from __future__ import annotations
+
 import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 import numpy as np
-import pandas as pd
 
 from ..geometries import COCO_SIGMAS
-from ..support import InputError, Storage, addresses, check_none, documents, pandas_tables, reading
-from ..tables import Annotations, TableKind, checks, provenance, schema, table_kinds
+from ..support import InputError, Storage, addresses, check_none, documents, reading
+from ..tables import (
+    Annotations,
+    Columns,
+    SideColumns,
+    TableKind,
+    annotations_of,
+    deferred_text,
+    number_checks,
+    provenance,
+    schema,
+    table_kinds,
+)
 from . import segmentations
 from .coco_boxes import boxes_of, names_of, plain_boxes
 from .documents import (
@@ -52,10 +64,8 @@ MOST_ATTRIBUTES = 10_000
 MOST_CELLS = 20_000_000
 LEAST_FILLED = 0.01
 
-Column = np.ndarray | pd.api.extensions.ExtensionArray
 
-
-def attribute_columns(images: Sequence[Mapping[str, Any]], known: Collection[str], place: str) -> dict[str, Column]:
+def attribute_columns(images: Sequence[Mapping[str, Any]], known: Collection[str], place: str) -> dict[str, Any]:
     """The attributes of images but those `known`, a column each: flags, numbers or text; null where they are missing.
 
     Attributes with lists or objects, and those that are null everywhere, are left out. Raises InputError, which `place`
@@ -78,22 +88,24 @@ def attribute_columns(images: Sequence[Mapping[str, Any]], known: Collection[str
     return {name: _column(*plain[name], kinds[name], len(images)) for name in plain}
 
 
-def _column(rows: list[int], values: list[Any], kinds: set[type], n_images: int) -> Column:
+def _column(rows: list[int], values: list[Any], kinds: set[type], n_images: int) -> Any:
     """An attribute that the images at these rows have."""
-    lacking = np.ones(n_images, bool)
-    lacking[rows] = False
     if kinds == {bool}:
-        flags = np.zeros(n_images, bool)
-        flags[rows] = values
-        return pd.arrays.BooleanArray(flags, lacking) if lacking.any() else flags
+        flags, lacking = np.zeros(n_images, bool), np.ones(n_images, bool)
+        flags[rows], lacking[rows] = values, False
+        if not lacking.any():
+            return flags
+        from pandas.arrays import BooleanArray  # files without such flags need no pandas
+
+        return BooleanArray(flags, lacking)
     if kinds <= {int, float}:
         numbers = np.full(n_images, np.nan)
         numbers[rows] = [_as_float(value) for value in values]
         return numbers
-    texts = pd.array([str(value) for value in values], dtype=pandas_tables.TEXT)
-    places = np.full(n_images, -1)
-    places[rows] = np.arange(len(rows))
-    return texts.take(places, allow_fill=True)
+    texts: list[str | None] = [None] * n_images
+    for row, value in zip(rows, values, strict=True):
+        texts[row] = str(value)
+    return deferred_text(texts)
 
 
 def _as_float(value: float) -> float:
@@ -258,10 +270,46 @@ def coco_sides(
     truth_path: str | Path, predictions_path: str | Path | None, content: Content, storage: Storage | None = None
 ) -> tuple[Annotations, Annotations]:
     """What `read_coco` returns, of pandas; without a file of results there are no predictions."""
+    *sides, notes = _read(truth_path, predictions_path, content, storage)
+    truth, predictions = map(annotations_of, sides)
+    for side, note in zip((truth, predictions), notes, strict=True):
+        provenance.note_source(side.objects, *note)
+    return truth, predictions
+
+
+def coco_columns(
+    truth_path: str | Path, predictions_path: str | Path | None, content: Content
+) -> tuple[SideColumns, SideColumns]:
+    """The columns of what `coco_sides` returns."""
+    truth, predictions, notes = _read(truth_path, predictions_path, content)
+    for side, note in zip((truth, predictions), notes, strict=True):
+        provenance.note_source(side.objects, *note)
+    return truth, predictions
+
+
+class _Files(NamedTuple):
+    """What files have: the annotations' content and document, its images and categories, and the results' content.
+
+    `plain` are the results where they could be read some at a time. `notes` are the name and the state of each file.
+    """
+
+    truth: bytes
+    document: _Truth | _MaskedTruth
+    images: list[_Image]
+    categories: list[Category]
+    found: bytes
+    plain: Columns | None
+    notes: tuple[tuple[str, provenance.FileState | None], ...]
+
+
+def _files(
+    truth_path: str | Path, predictions_path: str | Path | None, content: Content, storage: Storage | None
+) -> _Files:
+    """Reads both files."""
     with addresses.local_copies(
         [path for path in (truth_path, predictions_path) if path is not None], storage
     ) as copies:
-        states = [*map(provenance.copy_state, copies), None]
+        states = [*map(provenance.copy_state, copies), None][:2]
         truth_path, predictions_path = [*(copy.name for copy in copies), ""][:2]
         known, of_results = reading.read_bytes(copies[0].path), [copy.path for copy in copies[1:]]
         if opening(known) == b"[" and [opening(reading.read_bytes(path)) for path in of_results] == [b"{"]:
@@ -277,47 +325,55 @@ def coco_sides(
         ids = [image.id for image in images], [category.id for category in categories]
         plain = plain_boxes(of_results[0], ids) if content == "boxes" and of_results else None
         found = reading.read_bytes(of_results[0]) if plain is None and of_results else b"[]"
+    notes = tuple(zip((str(truth_path), str(predictions_path)), states, strict=True))
+    return _Files(known, document, images, categories, found, plain, notes)
+
+
+def _read(
+    truth_path: str | Path, predictions_path: str | Path | None, content: Content, storage: Storage | None = None
+) -> tuple[SideColumns, SideColumns, Sequence[tuple[str, provenance.FileState | None]]]:
+    """The columns of both sides, and the name and the state of each file, which are not noted yet."""
+    known, document, images, categories, found, plain, notes = _files(truth_path, predictions_path, content, storage)
+    [(truth_name, _), (predictions_name, _)] = notes
     results: Sequence[_Result]
     if content == "masks":
-        results = documents.decode(found, list[_MaskedResult], str(predictions_path))
+        results = documents.decode(found, list[_MaskedResult], predictions_name)
     else:
-        results = documents.decode(found, list[_Result], str(predictions_path))
-    place = f"{truth_path}: annotations"
+        results = documents.decode(found, list[_Result], predictions_name)
+    place = f"{truth_name}: annotations"
     lists = [Listed("images", images), Listed("categories", categories)]
     lists.append(Listed("annotations", document.annotations, ("id", *OF_OBJECTS)))
-    check_ids(known, str(truth_path), lists)
-    check_ids(found, str(predictions_path), [Listed("", results, OF_OBJECTS)])
-    joints, problems = _joints(categories, str(truth_path), content)
-    problems += repeated_ids([image.id for image in images], f"{truth_path}: images")
+    check_ids(known, truth_name, lists)
+    check_ids(found, predictions_name, [Listed("", results, OF_OBJECTS)])
+    joints, problems = _joints(categories, truth_name, content)
+    problems += repeated_ids([image.id for image in images], f"{truth_name}: images")
     problems += repeated_ids([annotation.id for annotation in document.annotations], place)
-    problems += _problems_of_lists(images, joints, f"{truth_path}: images")
+    problems += _problems_of_lists(images, joints, f"{truth_name}: images")
     problems += _problems(document.annotations, place, images, joints, content)
-    problems += _problems(results, f"{predictions_path}: ", images, joints, content)
+    problems += _problems(results, f"{predictions_name}: ", images, joints, content)
     check_none(problems)
     names = category_names(categories)
-    frames = _frames(images, document.images, names, f"{truth_path}: images")
+    frames = _frames(images, document.images, names, f"{truth_name}: images")
     image_ids = [image.id for image in images]
     truth = _annotation_table(document.annotations, names, image_ids, content)
     if plain is None:
         predictions = _result_table(results, names, image_ids, content)
     else:
-        predictions = plain.assign(category=names_of(plain["category"], names))
+        predictions = plain.assign({"category": names_of(plain["category"], names)})
     if content == "masks":
-        truth = truth.assign(**segmentations.masks(document.annotations, images, place))
-        predictions = predictions.assign(**segmentations.masks(results, images, f"{predictions_path}: "))
+        truth = truth.assign(segmentations.masks(document.annotations, images, place))
+        predictions = predictions.assign(segmentations.masks(results, images, f"{predictions_name}: "))
     if content == "keypoints":
         named = dict(zip([f"box_{side}" for side in schema.BOX], boxes_of(document.annotations), strict=True))
-        truth = _with_joints(truth.assign(**named), document.annotations, joints, "visibility")
+        truth = _with_joints(truth.assign(named), document.annotations, joints, "visibility")
         if results and results[0].bbox is not None:  # then pycocotools takes its size, and not that of the joints
-            predictions["area"] = np.multiply(*boxes_of(results)[2:])
+            predictions = predictions.assign({"area": np.multiply(*boxes_of(results)[2:])})
         predictions = _with_joints(predictions, results, joints, "joint_score")
     geometry = {"boxes": schema.BOX, "masks": []}.get(content, schema.BOX[:2])
-    far = checks.coordinate_problems(truth, geometry, str(truth_path))
-    check_none(far + checks.coordinate_problems(predictions, geometry, str(predictions_path)))
-    provenance.note_source(truth, truth_path, states[0])
-    provenance.note_source(predictions, str(predictions_path), states[1])
-    classes = _category_table(categories, document.categories, names, f"{truth_path}: categories")
-    return Annotations(truth, frames, None, classes), Annotations(predictions)
+    far = number_checks.coordinate_problems(truth, geometry, truth_name)
+    check_none(far + number_checks.coordinate_problems(predictions, geometry, predictions_name))
+    classes = _category_table(categories, document.categories, names, f"{truth_name}: categories")
+    return SideColumns(truth, frames, None, classes), SideColumns(predictions), notes
 
 
 def _joints(categories: Sequence[Category], name: str, content: Content) -> tuple[dict[Any, list[str]], list[str]]:
@@ -361,15 +417,14 @@ def _problems(
     return problems[:MOST_PROBLEMS]
 
 
-def category_names(categories: Sequence[Category]) -> pd.Series:
-    """The name of each category by its id; if several have one name, they also have their ids in it."""
+def category_names(categories: Sequence[Category]) -> dict[Any, str]:
+    """The name of each category by its id, in their order; if several have one name, they also have their ids in it."""
     categories = sorted(categories, key=lambda category: category.id)
     times = Counter(category.name for category in categories)
     names = [f"{one.name} ({one.id})" if times[one.name] > 1 else one.name for one in categories]
     if len({*names}) < len(names):
         names = [f"{one.name} ({one.id})" for one in categories]
-    kind = pd.CategoricalDtype(pd.Index(names, dtype=pandas_tables.TEXT))
-    return pd.Series(pd.Categorical(names, dtype=kind), [category.id for category in categories])
+    return dict(zip([category.id for category in categories], names, strict=True))
 
 
 def _problems_of_lists(images: Sequence[_Image], known: Collection[Any], place: str) -> list[str]:
@@ -383,38 +438,41 @@ def _problems_of_lists(images: Sequence[_Image], known: Collection[Any], place: 
 
 
 def _category_table(
-    categories: Sequence[Category], attributes: Sequence[Attributes], names: pd.Series, place: str
-) -> pd.DataFrame | None:
+    categories: Sequence[Category], attributes: Sequence[Attributes], names: Mapping[Any, str], place: str
+) -> Columns | None:
     """One row a category with all its attributes but lists and objects; None where no category has any."""
     others = attribute_columns(attributes, ("id", "name", "category"), place)
-    if not others:
-        return None
-    return pd.DataFrame({"category": names.reindex([one.id for one in categories]).array} | others)
+    return Columns({"category": names_of([one.id for one in categories], names)} | others) if others else None
 
 
 def _frames(
-    images: Sequence[_Image], attributes: Sequence[Attributes], categories: pd.Series, place: str
-) -> pd.DataFrame:
+    images: Sequence[_Image], attributes: Sequence[Attributes], names: Mapping[Any, str], place: str
+) -> Columns:
     """One frame an image, with all its attributes but lists and objects, and LVIS's lists of categories."""
+    key = {"sequence": column_of_ids([image.id for image in images]), "frame": np.ones(len(images), np.int64)}
     sizes = {name: np.array([getattr(image, name) for image in images], np.float64) for name in ("width", "height")}
-    names = pd.Series([image.file_name for image in images], dtype=pandas_tables.TEXT)
-    ids = column_of_ids([image.id for image in images])
-    columns = {"sequence": ids, "frame": 1, **sizes, "file_name": names}
+    files = deferred_text([image.file_name for image in images])
     others = attribute_columns(attributes, ("id", *sizes, "file_name"), place)
     named = {f"image_{name}" if name in TAKEN else name: values for name, values in others.items()}
     lists = {
-        column: pd.Series([[categories[one] for one in getattr(image, name) or ()] for image in images], dtype=object)
+        column: _lists([[names[one] for one in getattr(image, name) or ()] for image in images])
         for column, name in VERIFIED.items()
         if any(getattr(image, name) is not None for image in images)
     }
-    return pd.DataFrame(
-        columns | named | lists
-    )  # at once, since pandas takes longer for each column that is there already
+    return Columns({**key, **sizes, "file_name": files, **named, **lists})
+
+
+def _lists(rows: Sequence[list[str]]) -> np.ndarray:
+    """A column of lists."""
+    column = np.empty(len(rows), object)
+    for position, row in enumerate(rows):  # at once, lists of one length would be rows of a matrix
+        column[position] = row
+    return column
 
 
 def _annotation_table(
-    annotations: Sequence[_Annotation], names: pd.Series, image_ids: Sequence[Any], content: Content
-) -> pd.DataFrame:
+    annotations: Sequence[_Annotation], names: Mapping[Any, str], image_ids: Sequence[Any], content: Content
+) -> Columns:
     """One row an annotation, without keypoints; `area` and `num_keypoints` only if any annotation tells them."""
     columns = _columns(annotations, column_of_ids([one.id for one in annotations]), image_ids, content)
     columns["category"] = names_of([one.category_id for one in annotations], names)
@@ -422,17 +480,17 @@ def _annotation_table(
     for name in ("area", "num_keypoints"):
         values = np.array([getattr(one, name) for one in annotations], np.float64)
         columns |= {} if np.isnan(values).all() else {name: values}
-    return pd.DataFrame(columns)
+    return Columns(columns)
 
 
 def _result_table(
-    results: Sequence[_Result], names: pd.Series, image_ids: Sequence[Any], content: Content
-) -> pd.DataFrame:
+    results: Sequence[_Result], names: Mapping[Any, str], image_ids: Sequence[Any], content: Content
+) -> Columns:
     """One row a result, without keypoints."""
     columns = _columns(results, np.arange(1, len(results) + 1), image_ids, content)
     columns["score"] = np.array([one.score for one in results], np.float64)
     columns["category"] = names_of([one.category_id for one in results], names)
-    return pd.DataFrame(columns)
+    return Columns(columns)
 
 
 def _columns(objects: Sequence[_Object], identity: Any, image_ids: Sequence[Any], content: Content) -> dict[str, Any]:
@@ -442,18 +500,19 @@ def _columns(objects: Sequence[_Object], identity: Any, image_ids: Sequence[Any]
     return key | (dict(zip(schema.BOX, boxes_of(objects), strict=True)) if content == "boxes" else {})
 
 
-def _with_joints(
-    table: pd.DataFrame, objects: Sequence[_Object], joints: dict[Any, list[str]], third: str
-) -> pd.DataFrame:
+def _with_joints(table: Columns, objects: Sequence[_Object], joints: dict[Any, list[str]], third: str) -> Columns:
     """One row an object and joint, in the order of the file; `third` names the joint's third number."""
+    import pandas as pd  # files without keypoints need none
+
+    from ..support import pandas_tables
+
     names = pd.Index(sorted({*chain.from_iterable(joints.values())}), dtype=pandas_tables.TEXT)
     codes = {category: names.get_indexer(pd.Index(of_category)) for category, of_category in joints.items()}
     joint = np.concatenate([np.zeros(0, np.int64), *(codes[one.category_id] for one in objects)])
     object_row = np.repeat(np.arange(len(table)), [len(joints[one.category_id]) for one in objects])
-    long = table.take(object_row).reset_index(drop=True)
+    long = table.take(object_row)
     flat = chain.from_iterable(one.keypoints or [] for one in objects)
     numbers = np.fromiter(flat, np.float64, 3 * len(long)).reshape(-1, 3)
-    long.insert(3, "joint", names.array.take(joint))
-    for position, name in enumerate(("x", "y", third)):
-        long.insert(4 + position, name, numbers[:, position].copy())
-    return long
+    added = {"joint": names.array.take(joint)}
+    added |= {name: numbers[:, position].copy() for position, name in enumerate(("x", "y", third))}
+    return Columns({name: long.stored[name] for name in schema.OBJECT_KEY} | added | long.stored)

@@ -3,16 +3,17 @@
 Only files in which nothing is wrong or unusual are read like this. All others are decoded as a whole, which tells.
 """
 
-from collections.abc import Iterator, Sequence
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy as np
-import pandas as pd
 
 from ..support import InputError, documents, reading
-from ..tables import Columns, dataframe_of, joined, schema
+from ..tables import Columns, DeferredText, joined, schema
 from .documents import Id, column_of_ids, matrix
 
 
@@ -23,7 +24,7 @@ class _Result(msgspec.Struct, gc=False):
     score: float
 
 
-def plain_boxes(path: Path, known: tuple[Sequence[Any], Sequence[Any]]) -> pd.DataFrame | None:
+def plain_boxes(path: Path, known: tuple[Sequence[Any], Sequence[Any]]) -> Columns | None:
     """One row a result of a file, with its `category` as an id; None if it is packed, or not all have box and score.
 
     `known` are the ids of images and of categories, which have to be all integers or all text.
@@ -48,7 +49,7 @@ def plain_boxes(path: Path, known: tuple[Sequence[Any], Sequence[Any]]) -> pd.Da
     columns = {name: joined([part.pop(name) for part in parts]) for name in [*parts[0]]}
     n_results = len(columns["score"])
     key = {"sequence": columns.pop("sequence"), "frame": np.ones(n_results, np.int64)}
-    return dataframe_of(Columns({**key, "object": np.arange(1, n_results + 1), **columns}))
+    return Columns({**key, "object": np.arange(1, n_results + 1), **columns})
 
 
 def _blocks(path: Path) -> Iterator[list[_Result]]:
@@ -57,10 +58,16 @@ def _blocks(path: Path) -> Iterator[list[_Result]]:
         yield from documents.decode_blocks(stream, _Result)
 
 
-def names_of(category_ids: Sequence[Any] | pd.Series, names: pd.Series) -> Any:
-    """The names of categories by their ids, which `names` has for each of them."""
-    ids = category_ids if isinstance(category_ids, pd.Series) else column_of_ids(category_ids, names.index.tolist())
-    return names.array.take(names.index.get_indexer(pd.Index(ids)))
+def names_of(category_ids: Any, names: Mapping[Any, str]) -> DeferredText:
+    """The names of categories by their ids, an array or a list, of which `names` has each."""
+    ids = [*names]
+    if isinstance(category_ids, np.ndarray) and len(ids):
+        order = np.argsort(ids)
+        codes = order[np.searchsorted(ids, category_ids, sorter=order)]
+    else:
+        place = {one: position for position, one in enumerate(ids)}
+        codes = np.fromiter((place[one] for one in category_ids), np.int64)
+    return DeferredText(codes, tuple(names.values()))
 
 
 def boxes_of(objects: Sequence[Any]) -> np.ndarray:

@@ -134,9 +134,10 @@ def unknown_id(one: Any, known: Collection[Any], pictures: Mapping[str, Any] | N
 
 def column_of_ids(ids: Sequence[Any], like: Sequence[Any] | None = None) -> Any:
     """Ids as a column of text or int64: as they are themselves, or as others are, where there may be none."""
+    if not isinstance(next(iter(ids if like is None else like), None), str):
+        return integers(ids)
     import pandas as pd  # imported only here: documents without such ids need none
 
     from ..support import pandas_tables
 
-    is_text = isinstance(next(iter(ids if like is None else like), None), str)
-    return pd.array(ids, dtype=pandas_tables.TEXT) if is_text else integers(ids)
+    return pd.array(ids, dtype=pandas_tables.TEXT)

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from ..support import InputError, addresses, check_none, documents, is_file_name, pandas_tables, reading, writing
-from ..tables import Annotations, Table, as_annotations, checks, messages, schema
+from ..tables import Annotations, Table, as_annotations, messages, number_checks, schema
 from .class_names import Names, class_names
 from .coco import Category, category_names
 from .documents import Id
@@ -77,7 +77,7 @@ def write_coco_results(
     True
     """
     objects, _ = _boxes(predictions, "COCO's results")
-    checks.check_scores(objects, "annotations", "write_coco_results")
+    number_checks.check_scores(objects, "annotations", "write_coco_results")
     _check_one_frame(objects, "an image of COCO")
     check_none(unmarkable(objects, "which COCO's results cannot tell; leave them out"))
     if truth_path is not None and categories is not None:
@@ -88,7 +88,7 @@ def write_coco_results(
         truth = _truth(truth_path)
         ids = _image_ids(sequences, truth.images)
         names = category_names(truth.categories)
-        categories = dict(zip(names.tolist(), names.index.tolist(), strict=True))
+        categories = {name: one for one, name in names.items()}
     if categories is None or "category" not in objects:
         what = "categories" if "category" in objects else "the column category"
         raise InputError(f"write_coco_results: {what} is missing; give truth_path=, or categories= with their ids")
@@ -241,7 +241,7 @@ def write_kitti(annotations: Annotations | Table, folder: str | Path, tracking: 
     x, y, w, h = objects[schema.BOX].to_numpy().T
     columns: list[Sequence[Any] | np.ndarray] = [categories, *others[:3], x, y, x + w, y + h, *others[3:]]
     if "score" in objects:
-        checks.check_scores(objects, "annotations", "write_kitti")
+        number_checks.check_scores(objects, "annotations", "write_kitti")
         columns.append(objects["score"].to_numpy(np.float64))
     if tracking:
         uncared = np.array([one == DONT_CARE for one in categories], bool)
@@ -361,7 +361,7 @@ def write_yolo(
     shares = [(x + w / 2) / width, (y + h / 2) / height, w / width, h / height]
     columns: list[Sequence[Any] | np.ndarray] = [_yolo_classes(objects, by_number), *shares]
     if "score" in objects:
-        checks.check_scores(objects, "annotations", "write_yolo")
+        number_checks.check_scores(objects, "annotations", "write_yolo")
         columns.append(objects["score"].to_numpy(np.float64))
     if identities:
         check_none(without_identities(objects))

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from ..support import InputError, check_none, pandas_tables, run_lengths, segmentations
+from ..support import InputError, check_none, run_lengths, segmentations
 
 
 class RunLengths(msgspec.Struct):
@@ -28,6 +28,8 @@ def masks(objects: Sequence[Any], images: Sequence[Any], place: str) -> dict[str
     are polygons and the extra `masks` is not installed.
     """
     import pandas as pd
+
+    from ..support import pandas_tables
 
     sizes = {image.id: (image.height, image.width) for image in images}
     texts, found, problems = [], [], list[str]()

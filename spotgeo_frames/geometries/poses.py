@@ -81,7 +81,7 @@ def _problems(
     """The problems that keep poses from being compared by OKS; `known` has the sigmas by joint."""
     import pandas as pd
 
-    from ..tables import checks
+    from ..tables import number_checks
 
     problems = []
     for name, table, named in (("truth", truth, joints[0]), ("predictions", predictions, joints[1])):
@@ -94,7 +94,7 @@ def _problems(
             problem = f"column joint: there is no sigma for {', '.join(unknown)}; give sigmas={{joint: sigma}}"
             problems.append(f"{provenance.source(table, name)}: {problem}")
     name = provenance.source(truth, "truth")
-    problems += checks.size_problems(truth, "area", name, "OKS needs the size of each object, px²")
+    problems += number_checks.size_problems(truth, "area", name, "OKS needs the size of each object, px²")
     return problems + [
         f"{name}: column {column} is of type {truth[column].dtype}; numbers are needed"
         for column in POSE_BOX

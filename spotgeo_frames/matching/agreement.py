@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..support import InputError, arrays, plain_value
-from ..tables import Columns, SideColumns, as_numbers, first_values, messages, provenance, schema
+from ..tables import Columns, DeferredText, SideColumns, as_numbers, first_values, messages, provenance, schema
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,6 +33,9 @@ def category_codes(truth: Columns, predictions: Columns) -> list[np.ndarray | No
     coded = [side.text_codes.get("category") for side in (truth, predictions)]
     if all(coded):
         return [*arrays.ordinals(coded)[0]]
+    named = _named_categories(truth, predictions)
+    if named is not None:
+        return named
     numbered = _plain_categories(truth["category"], predictions["category"])
     if numbered is not None:
         return numbered
@@ -72,6 +75,22 @@ def category_codes(truth: Columns, predictions: Columns) -> list[np.ndarray | No
     of_truth = np.full(len(of_any), -1, np.int64)
     of_truth[~of_any] = known
     return [of_truth, predicted]
+
+
+def _named_categories(truth: Columns, predictions: Columns) -> list[np.ndarray | None] | None:
+    """The same where the categories of both sides are deferred text of the same names, none of them null; else None.
+
+    As elsewhere, they are numbered in the order of the text.
+    """
+    sides = truth.stored["category"], predictions.stored["category"]
+    if not all(isinstance(of, DeferredText) and of.names == sides[0].names for of in sides) or not sides[0].names:
+        return None
+    if any(of.values.min(initial=0) < 0 for of in sides):
+        return None
+    names = sides[0].names
+    place = np.empty(len(names), np.int64)
+    place[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
+    return [place.take(of.values) for of in sides]
 
 
 def _plain_categories(truth: Any, predictions: Any) -> list[np.ndarray | None] | None:
@@ -166,7 +185,7 @@ def check_types(truth: SideColumns, predictions: SideColumns) -> None:
                 problems.append(f"{provenance.source(side.objects, name)}: {problem}")
     named, objects = truth.categories, truth.objects
     if named is not None and "category" in objects and len(named) and len(objects):
-        kinds = ["numbers" if _is_numeric(_plain(table["category"])) else "text" for table in (objects, named)]
+        kinds = ["numbers" if _has_numbers(table, "category") else "text" for table in (objects, named)]
         if kinds[0] != kinds[1]:
             problem = f"column category is {kinds[0]}, and in its categories table {kinds[1]}; make them the same"
             problems.append(f"{provenance.source(objects, 'truth')}: {problem}")
@@ -256,13 +275,17 @@ def flags(truth: Columns, column: str, why_null: str = "") -> np.ndarray | None:
     return numbers == 1
 
 
-def _plain(values: Any) -> Any:
-    """The values of a column, or its categories where it is of a categorical type."""
-    return getattr(values.dtype, "categories", values)
+def _has_numbers(table: Columns, column: str) -> bool:
+    """Whether a column, or the categories that it is of, are flags or numbers by their type."""
+    if isinstance(table.stored[column], DeferredText):
+        return False
+    return _is_numeric(getattr(table[column].dtype, "categories", table[column]))
 
 
 def _is_numeric(values: Any) -> bool:
     """Whether the type of a column says that its values are flags or real numbers."""
+    if isinstance(values.dtype, np.dtype):
+        return values.dtype.kind in "biuf"
     from pandas.api.types import is_any_real_numeric_dtype, is_bool_dtype
 
     return is_bool_dtype(values.dtype) or is_any_real_numeric_dtype(values.dtype)

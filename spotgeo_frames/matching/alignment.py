@@ -18,7 +18,7 @@ import numpy as np
 
 from ..geometries import labelled_joints
 from ..support import arrays
-from ..tables import Annotations, Columns, SideColumns, joined, schema, side_columns
+from ..tables import Annotations, Columns, DeferredText, SideColumns, joined, schema, side_columns
 from .agreement import Unknown, category_codes, check_coverage, check_sequences, check_types, unknown_sequences
 
 FrameRule = Literal["truth", "union", "labelled"]
@@ -274,15 +274,18 @@ def _attributes(table: Columns, key: Sequence[str], keys: np.ndarray, wanted: np
     position = arrays.locate(values, wanted)
     index = np.where(position < 0, -1, rows[position]) if len(rows) else position
     # The keys of most tables are those that are wanted, of which pandas need not be asked.
-    return {name: _taken(table[name], index, complete=index.min(initial=0) >= 0) for name in attributes}
+    return {name: _taken(table, name, index, complete=index.min(initial=0) >= 0) for name in attributes}
 
 
-def _taken(values: Any, index: np.ndarray, *, complete: bool) -> Any:
-    """The values at these positions, null at -1; there is none if they are `complete`."""
+def _taken(table: Columns, name: str, index: np.ndarray, *, complete: bool) -> Any:
+    """The values of a column at these positions, null at -1; there is none if they are `complete`."""
+    stored = table.stored[name]
+    is_plain = isinstance(stored, np.ndarray) and stored.dtype.kind in "iuf"
+    if complete and (is_plain or isinstance(stored, DeferredText)):
+        return stored.take(index)
     import pandas as pd
 
-    if complete and isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
-        return values.take(index)
+    values = table[name]
     attribute = pd.Series(values, copy=False)
     # A flag becomes nullable whether or not it has nulls, so that tables of parts have the same types.
     attribute = attribute.astype("boolean") if pd.api.types.is_bool_dtype(attribute.dtype) else attribute

@@ -3,6 +3,7 @@ from . import binning as binning
 from . import checks as checks
 from . import key_values as key_values
 from . import messages as messages
+from . import number_checks as number_checks
 from . import other_words as other_words
 from . import parquet_form as parquet_form
 from . import provenance as provenance
@@ -18,12 +19,14 @@ from .annotations import side_columns as side_columns
 from .binning import CheckedBins as CheckedBins
 from .binning import Edges as Edges
 from .columns import Columns as Columns
+from .columns import DeferredText as DeferredText
 from .columns import among as among
 from .columns import array_of as array_of
 from .columns import as_numbers as as_numbers
 from .columns import coded as coded
 from .columns import columns_of as columns_of
 from .columns import dataframe_of as dataframe_of
+from .columns import deferred_text as deferred_text
 from .columns import first_values as first_values
 from .columns import joined as joined
 from .columns import names_without_blanks as names_without_blanks

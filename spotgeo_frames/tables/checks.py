@@ -8,17 +8,17 @@ import pandas as pd
 
 from ..support import InputError, arrays, memory, pandas_tables
 from .arrow import as_pandas
-from .columns import Columns, array_of, as_numbers, columns_of, names_without_blanks, null_rows
+from .columns import Columns, array_of, columns_of, names_without_blanks
 from .key_values import dates_as_text, fractions, holds_text
 from .messages import counted, first_keys, listed, missing, no_text, several_thresholds
-from .other_words import missing_columns, way_out
+from .number_checks import far_text, is_number
+from .other_words import missing_columns
 from .schema import (
     FRAME_KEY,
     LARGEST_COORDINATE,
     LARGEST_EXACT_INTEGER,
     MATCH_COLUMNS,
     NUMBERED,
-    OBJECT_KEY,
     OUTCOMES,
     TAKEN_OF_FRAMES,
     coordinates_of,
@@ -47,9 +47,9 @@ def check_objects(table: Table, name: str, *, numbered: bool = True) -> pd.DataF
     columns, problems = _checked(given, name, key, coordinates_of(given.columns))
     if "joint" in given and "visibility" in given:
         kind = given["visibility"].dtype
-        if not (_is_number(given["visibility"]) or pd.api.types.is_bool_dtype(kind)):
+        if not (is_number(given["visibility"]) or pd.api.types.is_bool_dtype(kind)):
             problems.append(f"{name}: column visibility is of type {kind}; numbers are needed")
-    if "score" in given and not _is_number(given["score"]):
+    if "score" in given and not is_number(given["score"]):
         if given["score"].isna().all():  # a column without values may have any type
             columns["score"] = pd.Series(np.full(len(given), np.nan), index=given.index)
         else:
@@ -253,45 +253,6 @@ def repetitions(columns: pd.DataFrame | Columns | Mapping[str, pd.Series], key: 
     return [f"{name}: {counted(int(twice.sum()), 'row')} the same ({', '.join(key)}) as another: {keys}"]
 
 
-def coordinate_problems(objects: pd.DataFrame, columns: Sequence[str], name: str) -> list[str]:
-    """The problems of columns of coordinates and sizes (px), which are float64: not finite, or too large."""
-    problems = []
-    for column in columns:
-        try:
-            _number_column(objects, column, [key for key in (*OBJECT_KEY, "joint") if key in objects])
-        except ValueError as error:
-            problems.append(f"{name}: column {column}{error}")
-    return problems
-
-
-def size_problems(objects: pd.DataFrame | Columns, column: str, name: str, why: str) -> list[str]:
-    """The problem of a column of sizes: missing (then `why` it is needed), no numbers, null, negative or too large."""
-    if column not in objects:
-        return [missing(name, column, objects.columns, why)]
-    if not _is_number(objects[column]):
-        return [f"{name}: column {column} is of type {objects[column].dtype}; numbers are needed"]
-    size = as_numbers(objects[column])
-    largest = LARGEST_COORDINATE ** (2 if column == "area" else 1)
-    wrong = ~((size >= 0) & (size <= largest))
-    if not wrong.any():
-        return []
-    keys = first_keys(objects, wrong, [*FRAME_KEY, "object", "joint"])
-    problem = f"{counted(int(wrong.sum()), 'row')} null, negative or beyond {largest:g}"
-    return [f"{name}: column {column}: {problem}: {keys}"]
-
-
-def check_scores(predictions: pd.DataFrame | Columns, name: str, function: str) -> None:
-    """Raises InputError unless every prediction has a score; messages say that `function` needs it."""
-    if "score" not in predictions:
-        why = way_out(f"{function}() needs the score of each prediction", predictions.columns, "score", ["score"])
-        raise InputError(missing(name, "score", predictions.columns, why))
-    null = null_rows(predictions["score"])
-    if null.any():
-        keys = first_keys(predictions, null, OBJECT_KEY)
-        problem = f"{counted(int(null.sum()), 'row')} null: {keys}; give each prediction a score, or leave it out"
-        raise InputError(f"{name}: column score: {problem}")
-
-
 def _too_large(values: Any) -> np.ndarray:
     """Marks those of an array of integers, null or not, that float64 cannot hold exactly."""
     if len(values) == 0 or (isinstance(values, np.ndarray) and values.dtype.itemsize < 8):
@@ -365,16 +326,12 @@ def _number_column(given: pd.DataFrame, column: str, key: list[str], largest: fl
     values = given[column]
     numbers = values
     if values.dtype != np.float64:
-        if len(values) and not _is_number(values):
+        if len(values) and not is_number(values):
             raise ValueError(f" is of type {values.dtype}; numbers are needed")
         numbers = pd.Series(values.to_numpy(np.float64, na_value=np.nan), index=values.index, copy=False)
-    bad = ~np.isfinite(numbers.to_numpy())
-    if bad.any():
-        raise ValueError(f": {counted(int(bad.sum()), 'row')} not finite: {first_keys(given, bad, key)}")
-    far = np.abs(numbers.to_numpy()) > largest
-    if far.any():
-        problem = f"{counted(int(far.sum()), 'row')} beyond {largest:g} px, too large to be squared"
-        raise ValueError(f": {problem}: {first_keys(given, far, key)}")
+    problem = far_text(numbers.to_numpy(), given, key, largest)
+    if problem is not None:
+        raise ValueError(problem)
     return numbers
 
 
@@ -387,7 +344,3 @@ def _check_range(given: pd.DataFrame, numbers: pd.Series, key: list[str], known:
     if beyond.any():
         problem = f"{counted(int(beyond.sum()), 'row')} beyond -{largest:g} to {largest:g} {unit}"
         raise ValueError(f": {problem}: {first_keys(given, beyond, key)}")
-
-
-def _is_number(values: Any) -> bool:
-    return pd.api.types.is_any_real_numeric_dtype(values.dtype)

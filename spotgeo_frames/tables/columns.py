@@ -19,15 +19,65 @@ if TYPE_CHECKING:
     from ..support import coded_text
 
 
+class DeferredText:
+    """A column of text that becomes an array of pandas only where somebody asks for it, since that imports pandas.
+
+    `values` (N,) are text of Python, None for null. Where there are `names`, all of them distinct, they are positions
+    among these, -1 for null, and the array is a categorical one. Tables that share the column share its array, too.
+    """
+
+    __slots__ = ("made", "names", "values")
+
+    def __init__(self, values: np.ndarray, names: tuple[str, ...] | None = None):
+        self.values = values
+        self.names = names
+        self.made: Any = None
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def take(self, rows: np.ndarray) -> DeferredText:
+        """The text of the rows at these positions."""
+        return DeferredText(self.values.take(rows), self.names)
+
+    def tolist(self) -> list[str | None]:
+        """The text of each row, None for null."""
+        if self.names is None:
+            return list(self.values)
+        return [None if code < 0 else self.names[code] for code in self.values.tolist()]
+
+    def array(self) -> Any:
+        """The text as an array of pandas."""
+        if self.made is None:
+            import pandas as pd
+
+            from ..support import pandas_tables
+
+            if self.names is None:
+                self.made = pd.array(self.values, dtype=pandas_tables.TEXT)
+            else:
+                kind = pd.CategoricalDtype(pd.Index(list(self.names), dtype=pandas_tables.TEXT))
+                self.made = pd.Categorical.from_codes(self.values, dtype=kind, validate=False)
+        return self.made
+
+
+def deferred_text(values: Sequence[str | None]) -> DeferredText:
+    """A column of this text, None for null."""
+    column = np.empty(len(values), object)
+    column[:] = values
+    return DeferredText(column)
+
+
 class Columns:
     """Equally long arrays by name, with the notes of a table in `attrs`.
 
     Flags, numbers and Python objects are NumPy arrays. Everything else (strings, categories, times, integers with
-    nulls) is an array of pandas. `text_codes` are the numbers of those columns of text that have been numbered already,
-    in the order of the text, and `numbers` those in the order of the rows; they are dropped where rows are taken.
+    nulls) is an array of pandas; text may be a `DeferredText` until somebody asks for it. `text_codes` are the numbers
+    of those columns of text that have been numbered already, in the order of the text, and `numbers` those in the order
+    of the rows; they are dropped where rows are taken.
     """
 
-    __slots__ = ("arrays", "attrs", "n_rows", "numbers", "text_codes")
+    __slots__ = ("attrs", "n_rows", "numbers", "stored", "text_codes")
 
     def __init__(
         self,
@@ -36,28 +86,36 @@ class Columns:
         n_rows: int | None = None,
         text_codes: Mapping[str, coded_text.TextCodes] | None = None,
     ):
-        self.arrays = dict(arrays)
+        self.stored = dict(arrays)
         self.attrs = {} if attrs is None else dict(attrs)
         self.text_codes = {} if text_codes is None else dict(text_codes)
-        self.n_rows = len(next(iter(self.arrays.values()))) if n_rows is None else n_rows
+        self.n_rows = len(next(iter(self.stored.values()))) if n_rows is None else n_rows
         self.numbers: dict[str, tuple[np.ndarray, Any]] = {}
 
     def __len__(self) -> int:
         return self.n_rows
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.arrays)
+        return iter(self.stored)
 
     def __contains__(self, name: object) -> bool:
-        return name in self.arrays
+        return name in self.stored
 
     def __getitem__(self, name: str) -> Any:
-        return self.arrays[name]
+        values = self.stored[name]
+        if isinstance(values, DeferredText):
+            values = self.stored[name] = values.array()
+        return values
+
+    @property
+    def arrays(self) -> dict[str, Any]:
+        """The columns by name, with all text as arrays of pandas."""
+        return {name: self[name] for name in self.stored}
 
     @property
     def columns(self) -> list[str]:
         """The names of the columns."""
-        return list(self.arrays)
+        return list(self.stored)
 
     def numbered(self, name: str) -> tuple[np.ndarray, Any]:
         """A column's values as positions (N,) among the distinct ones, in the order they appear; -1 for null.
@@ -67,12 +125,12 @@ class Columns:
         if name not in self.numbers:
             import pandas as pd
 
-            self.numbers[name] = pd.factorize(self.arrays[name])
+            self.numbers[name] = pd.factorize(self[name])
         return self.numbers[name]
 
     def take(self, rows: np.ndarray) -> Columns:
         """The rows at these positions."""
-        return Columns({name: values.take(rows) for name, values in self.arrays.items()}, self.attrs, len(rows))
+        return Columns({name: values.take(rows) for name, values in self.stored.items()}, self.attrs, len(rows))
 
     def filter(self, marked: np.ndarray) -> Columns:
         """The marked rows; the table itself where all rows are marked."""
@@ -81,17 +139,17 @@ class Columns:
     def select(self, names: Sequence[str]) -> Columns:
         """The table with only these columns."""
         codes = {name: codes for name, codes in self.text_codes.items() if name in names}
-        return Columns({name: self.arrays[name] for name in names}, self.attrs, self.n_rows, codes)
+        return Columns({name: self.stored[name] for name in names}, self.attrs, self.n_rows, codes)
 
     def assign(self, arrays: Mapping[str, Any]) -> Columns:
         """The table with these columns added, or in place of those of the same name."""
         codes = {name: codes for name, codes in self.text_codes.items() if name not in arrays}
-        return Columns(self.arrays | dict(arrays), self.attrs, self.n_rows, codes)
+        return Columns(self.stored | dict(arrays), self.attrs, self.n_rows, codes)
 
     def records(self) -> list[dict[str, Any]]:
-        """The rows as dicts of plain values; null is NaN or what pandas has for it."""
-        values = [array.tolist() for array in self.arrays.values()]
-        return [dict(zip(self.arrays, row, strict=True)) for row in zip(*values, strict=True)]
+        """The rows as dicts of plain values; null is None, NaN or what pandas has for it."""
+        values = [column.tolist() for column in self.stored.values()]
+        return [dict(zip(self.stored, row, strict=True)) for row in zip(*values, strict=True)]
 
 
 def columns_of(table: pd.DataFrame | Columns) -> Columns:

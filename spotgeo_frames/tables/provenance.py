@@ -128,7 +128,7 @@ def note_source(
     origin = Origin(path)
     origin.state = state
     if isinstance(table, Columns):
-        origin.table = Columns(table.arrays, n_rows=len(table))  # itself would never be freed, being in its own notes
+        origin.table = Columns(table.stored, n_rows=len(table))  # itself would never be freed, being in its own notes
     else:
         from ..support import pandas_tables
 

@@ -43,8 +43,8 @@ from ..tables import (
     arrow,
     as_annotations,
     as_numbers,
-    checks,
     match_dataframe,
+    number_checks,
     provenance,
     table_kinds,
 )
@@ -298,7 +298,7 @@ def check_keypoints(truth: Annotations, predictions: Annotations) -> None:
         if "joint" not in side.objects
     ]
     why = "poses need the size of each head, px, to measure distances (match(similarity='oks') needs area instead)"
-    problems += checks.size_problems(truth.objects, "head_size", provenance.source(truth.objects, "truth"), why)
+    problems += number_checks.size_problems(truth.objects, "head_size", provenance.source(truth.objects, "truth"), why)
     if truth.frames is not None and "n_annotated" in truth.frames:
         dtype = truth.frames["n_annotated"].dtype
         if not pd.api.types.is_any_real_numeric_dtype(dtype):

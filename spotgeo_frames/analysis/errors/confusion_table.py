@@ -288,5 +288,5 @@ def background_of(names: Collection[str]) -> str:
 
 def _names(matched: Matched) -> Any:
     """The names of categories as an array that can hold nulls."""
-    names = pd.Series(matched.detections.categories, copy=False)
+    names = pd.Series(matched.detections.category_column, copy=False)
     return (names.astype("Int64") if pd.api.types.is_integer_dtype(names.dtype) else names).array

@@ -38,7 +38,7 @@ from ...matching import (
 )
 from ...scoring import point_sets, registry
 from ...support import result_views, work
-from ...tables import Annotations, Table, as_annotations, checks, provenance, table_kinds
+from ...tables import Annotations, Table, as_annotations, number_checks, provenance, table_kinds
 from ...tracking import known_metric
 from ..certainty import resampling
 from .cross_validation import best_threshold, null_texts
@@ -237,7 +237,7 @@ def sweep(
         else partial(_sweep_detections, _options(*given))
     )
     sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
-    checks.check_scores(sides[1].objects, provenance.source(sides[1].objects, "predictions"), "sweep")
+    number_checks.check_scores(sides[1].objects, provenance.source(sides[1].objects, "predictions"), "sweep")
     curve, best, notes, warning = swept(*sides, score, frames, **settings)
     curve.attrs = best.attrs = notes | settings
     for text in filter(None, [warning, *null_texts(best)]):

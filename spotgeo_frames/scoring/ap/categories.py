@@ -9,7 +9,7 @@ import numpy as np
 
 from ...matching import Aligned, alignment
 from ...support import InputError, arrays
-from ...tables import array_of, checks
+from ...tables import DeferredText, array_of
 
 
 class Named(NamedTuple):
@@ -28,21 +28,22 @@ def categories_of(aligned: Aligned) -> Named:
 
     If the truth's categories are of a categorical type, the names are all of that type, in its order, then others.
     """
-    import pandas as pd
-
-    from ...support import pandas_tables
-
-    sides, unnamed = (aligned.truth, aligned.predictions), array_of(pd.Series([None], dtype=pandas_tables.TEXT))
+    sides, unnamed = (aligned.truth, aligned.predictions), np.array([None], object)
     if aligned.truth.category is None or aligned.predictions.category is None:
         alone = [np.zeros(len(side.frame), np.int64) for side in sides]
         return Named(alone[0], alone[1], unnamed)
     # Rows of equal numbers are of one category, so a single one of them tells its name: rows are many, and names text.
     numbered = [arrays.grouped(side.category) for side in sides if side.category is not None]
-    firsts = [side.table["category"].take(first) for side, (_, first) in zip(sides, numbered, strict=True)]
+    firsts = [side.table.stored["category"].take(first) for side, (_, first) in zip(sides, numbered, strict=True)]
     alike = _plain_names(firsts[0], firsts[1])
     if alike is not None:
         of_truth, of_predictions = (place.take(of) for place, (of, _) in zip(alike[:2], numbered, strict=True))
         return Named(of_truth, of_predictions, alike.names)
+    import pandas as pd
+
+    from ...support import pandas_tables
+    from ...tables import checks
+
     columns = [
         pd.Series(side.table["category"], copy=False).iloc[first]
         for side, (_, first) in zip(sides, numbered, strict=True)
@@ -65,32 +66,48 @@ def categories_of(aligned: Aligned) -> Named:
 
 def _plain_names(truth: Any, predictions: Any) -> Named | None:
     """The names of both sides where all are whole numbers, or all text without nulls; None elsewhere."""
-    import pandas as pd
-
-    from ...support import pandas_tables
-
-    kinds = truth.dtype, predictions.dtype
-    if all(kind == np.int64 for kind in kinds):
+    sides = truth, predictions
+    if all(isinstance(values, np.ndarray) and values.dtype == np.int64 for values in sides):
         known = np.unique(np.concatenate([truth, predictions]))
         return Named(np.searchsorted(known, truth), np.searchsorted(known, predictions), known) if len(known) else None
-    listed = [getattr(kind, "categories", None) for kind in kinds]
-    if any((kind if of is None else of.dtype) != pandas_tables.TEXT for kind, of in zip(kinds, listed, strict=True)):
+    texts, listed = [_texts(values) for values in sides], _listed_names(truth)
+    if texts[0] is None or texts[1] is None:
         return None
-    texts = [_texts(values, of) for values, of in zip((truth, predictions), listed, strict=True)]
     occurring = {*texts[0], *texts[1]}
-    names = sorted(occurring - {-1}) if listed[0] is None else listed[0].tolist()
+    names = sorted(occurring - {-1}) if listed is None else listed
     place = {name: position for position, name in enumerate(names)}
     if not names or not all(name in place for name in occurring):
         return None
     of_truth, of_predictions = (np.array([place[name] for name in of], np.int64) for of in texts)
-    return Named(of_truth, of_predictions, pd.array(names, dtype=pandas_tables.TEXT))
+    return Named(of_truth, of_predictions, np.array(names, object))
 
 
-def _texts(values: Any, listed: Any) -> list[Any]:
-    """The values of a column of text, or of one of the categories `listed`; -1 for null."""
+def _listed_names(values: Any) -> list[str] | None:
+    """The categories that a column of text lists, in their order; None where it lists none."""
+    if isinstance(values, DeferredText):
+        return None if values.names is None else [*values.names]
+    listed = getattr(values.dtype, "categories", None)
+    return None if listed is None else listed.tolist()
+
+
+def _texts(values: Any) -> list[Any] | None:
+    """The values of a column of text, or of categories of text; -1 for null. None for all other columns."""
+    if isinstance(values, DeferredText):
+        return [-1 if one is None else one for one in values.tolist()]
+    from ...support import pandas_tables
+
+    listed = getattr(values.dtype, "categories", None)
+    if (values.dtype if listed is None else listed.dtype) != pandas_tables.TEXT:
+        return None
     if listed is not None:
         return [listed[code] if code >= 0 else -1 for code in values.codes.tolist()]
     return [one if isinstance(one, str) else -1 for one in values]
+
+
+def column_of(names: Any) -> Any:
+    """The names of categories as a column of `Columns`; text is deferred."""
+    is_text = isinstance(names, np.ndarray) and all(name is None or isinstance(name, str) for name in names)
+    return DeferredText(names) if is_text and len(names) else names
 
 
 def _sorted(names: Any) -> list[int]:
@@ -100,11 +117,13 @@ def _sorted(names: Any) -> list[int]:
 
 def attribute_of(aligned: Aligned, names: Any, column: str) -> np.ndarray | None:
     """A column of the truth's table of categories, (K,), null for categories that it does not list; None without it."""
-    import pandas as pd
-
     table = aligned.categories
     if table is None or column not in table:
         return None
+    import pandas as pd
+
+    from ...tables import checks
+
     listed = pd.Series(array_of(table[column]), pd.Index(checks.decoded(pd.Series(table["category"]))))
     return listed.reindex(pd.Index(names)).to_numpy(object)
 
@@ -115,11 +134,13 @@ def with_parents(aligned: Aligned) -> Aligned:
     These are the parents in the truth's table of categories, and theirs. Raises InputError where a category is its own
     ancestor. Without a column `parent` nothing changes.
     """
-    import pandas as pd
-
     table, truth = aligned.categories, aligned.truth
     if table is None or "parent" not in table or "category" not in truth.table:
         return aligned
+    import pandas as pd
+
+    from ...tables import checks
+
     parents = dict(zip(checks.decoded(pd.Series(table["category"])), array_of(table["parent"]), strict=True))
     category = checks.decoded(pd.Series(truth.table["category"]))
     above = {name: _ancestors(name, parents) for name in category.dropna().unique()}

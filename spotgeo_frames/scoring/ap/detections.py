@@ -9,9 +9,9 @@ import numpy as np
 from ...geometries import Rows, geometry_of
 from ...matching import Aligned, Pairs, Rule, alignment, crowds
 from ...support import InputError, arrays
-from ...tables import Columns, as_numbers, checks, provenance, schema
+from ...tables import Columns, as_numbers, number_checks, provenance, schema
 from . import verified
-from .categories import Named, categories_of, with_parents
+from .categories import Named, categories_of, column_of, with_parents
 from .protocol_entries import Protocol
 
 # What a threshold of 1 is lowered to (cocoeval.py, evaluateImg).
@@ -89,6 +89,11 @@ class Detections(NamedTuple):
     def starts(self) -> np.ndarray:
         """The first detection of each category, and the end, (K + 1,)."""
         return np.searchsorted(self.category, np.arange(len(self.categories) + 1))
+
+    @property
+    def category_column(self) -> Any:
+        """The names of the categories as a column of a table has them, (K,)."""
+        return Columns({"category": column_of(self.categories)})["category"]
 
     @property
     def by_score(self) -> np.ndarray:
@@ -307,7 +312,7 @@ def areas_of_rows(table: Columns, side: str) -> np.ndarray:
     """The column `area` (px²), or without one what their geometry knows, as of boxes; null where it knows none."""
     if "area" in table:
         name = provenance.source(table, side)
-        problems = checks.size_problems(table.select([*schema.OBJECT_KEY, "area"]), "area", name, "")
+        problems = number_checks.size_problems(table.select([*schema.OBJECT_KEY, "area"]), "area", name, "")
         if problems:
             raise InputError([f"{problem}; without the column, areas are w * h" for problem in problems])
         return as_numbers(table["area"])

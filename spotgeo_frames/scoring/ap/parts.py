@@ -17,7 +17,17 @@ import numpy as np
 from ...geometries import check_pose_scores
 from ...matching import Pairs, Rule, alignment, compared, crowds, join_pairs
 from ...support import InputError
-from ...tables import Columns, SideColumns, array_of, checks, columns_of, dataframe_of, joined, provenance, schema
+from ...tables import (
+    Columns,
+    SideColumns,
+    array_of,
+    columns_of,
+    dataframe_of,
+    joined,
+    number_checks,
+    provenance,
+    schema,
+)
 from . import verified
 from .categories import with_parents
 from .detections import areas_of_rows, loosest_of, ready_sides, sorted_detections
@@ -57,7 +67,7 @@ def part_of(truth: SideColumns, predictions: SideColumns, rule: Rule) -> Part:
     if not len(predictions.objects):  # a detector that finds nothing has no scores
         predictions = predictions._replace(objects=predictions.objects.assign({"score": np.zeros(0)}))
     else:
-        checks.check_scores(dataframe_of(predictions.objects), name, "Accumulator")
+        number_checks.check_scores(dataframe_of(predictions.objects), name, "Accumulator")
     aligned = compared(rule, truth, predictions, may_be_disjoint=True).aligned
     check_pose_scores(aligned.predictions.table, name)
     known, claimed = aligned.truth.table, aligned.predictions.table

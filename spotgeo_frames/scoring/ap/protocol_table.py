@@ -11,7 +11,7 @@ import numpy as np
 from ...geometries import Measure, check_pose_scores, geometry_of
 from ...matching import Rule, compared, crowds, left_out
 from ...support import InputError, pandas_tables
-from ...tables import Annotations, Table, as_annotations, checks, provenance, table_kinds
+from ...tables import Annotations, Table, as_annotations, number_checks, provenance, table_kinds
 from . import verified
 from .attribution import provenance_of
 from .curves import averages_of
@@ -94,7 +94,7 @@ def protocols(
     entries = [protocol_of(name, {}) for name in names or PROTOCOLS]
     chosen = [entry if entry.by_distance else protocol_of(entry.name, {}, tau) for entry in entries]
     sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
-    checks.check_scores(sides[1].objects, provenance.source(sides[1].objects, "predictions"), "protocols")
+    number_checks.check_scores(sides[1].objects, provenance.source(sides[1].objects, "predictions"), "protocols")
     rows, sharing, lacking = [], dict[Any, _Shared](), dict[Any, str]()
     for protocol in chosen:
         row: dict[str, Any] = {"protocol": protocol.name, "differs": "; ".join(_differences(protocol))}

@@ -20,7 +20,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...geometries import Measure
 from ...matching import FrameRule, left_out
-from ...tables import Annotations, By, Table, TableKind, as_side_columns, checks, provenance, table_kinds
+from ...tables import (
+    Annotations,
+    By,
+    Columns,
+    Table,
+    TableKind,
+    as_side_columns,
+    columns_of,
+    dataframe_of,
+    number_checks,
+    provenance,
+    table_kinds,
+)
 from ..registry import METRICS
 from ..sequence_sums import Evaluable, evaluable
 from . import verified
@@ -38,7 +50,7 @@ from .evaluate import (
 from .numbers import AP_METRICS, DEFAULT, computed
 from .rules import fitted, options_of, protocol_of, rule_of
 from .slices import sliced
-from .tables import category_columns, curve_table, match_tables, noted, summary_table
+from .tables import category_columns, curve_table, match_tables, summary_table
 from .texts import beyond_text, left_out_lines, one_sided_text, over_text, unlisted_text
 
 if TYPE_CHECKING:
@@ -57,9 +69,10 @@ class AveragePrecision:
         One row a category, with the same numbers.
     curve
         One row a category, area range, threshold and recall point, with the precision, and the score that reaches it.
-        It is made when it is first asked for, and so is `matches`.
     matches
         The match tables at all thresholds, or at those asked for, one after another.
+    made
+        The first two tables as they were made, which become tables when they are asked for, as the others do.
     matched
         What the tables are made from: the detections in the order of their scores, and their matches.
 
@@ -80,12 +93,27 @@ class AveragePrecision:
     _fields: ClassVar = ("summary", "categories", "curve", "matches", *KEPT, *OPTIONAL)
     _field_defaults: ClassVar = dict.fromkeys(OPTIONAL)
 
-    summary: pd.DataFrame
-    categories: pd.DataFrame
+    made: Mapping[str, Columns | pd.DataFrame]  # `summary` and `categories`
     matched: Matched
     thresholds: Sequence[float]  # of `matches`
     kind: TableKind = "pandas"
     categorical: Collection[str] = field(default=())
+
+    @cached_property
+    def summary(self) -> pd.DataFrame:
+        """The numbers."""
+        return self._made("summary")
+
+    @cached_property
+    def categories(self) -> pd.DataFrame:
+        """The numbers of each category."""
+        return self._made("categories")
+
+    def _made(self, name: str) -> pd.DataFrame:
+        """A table that is kept as columns until it is asked for."""
+        made = self.made[name]
+        is_late = isinstance(made, Columns)
+        return table_kinds.as_kind(dataframe_of(made), self.kind, self.categorical) if is_late else made
 
     @cached_property
     def curve(self) -> pd.DataFrame:
@@ -108,14 +136,17 @@ class AveragePrecision:
         summary, categories = tables["summary"], tables["categories"]
         of_matches = thresholds_of_matches(tables["pairs"].attrs)
         categorical = table_kinds.categorical_columns(categories, tables["matches"])
-        return cls(summary, categories, matched_again(tables), of_matches, table_kinds.kind_of(summary), categorical)
+        made = {"summary": summary, "categories": categories}
+        return cls(made, matched_again(tables), of_matches, table_kinds.kind_of(summary), categorical)
 
     def in_kind(self, kind: TableKind, categorical: Collection[str]) -> AveragePrecision:
         """The same result with tables of another kind."""
-        summary, categories = (
-            table_kinds.as_kind(table, kind, categorical) for table in (self.summary, self.categories)
-        )
-        return AveragePrecision(summary, categories, self.matched, self.thresholds, kind, categorical)
+        made = {name: table_kinds.as_kind(table, kind, categorical) for name, table in self._asdict().items()}
+        return AveragePrecision(made, self.matched, self.thresholds, kind, categorical)
+
+    def records(self, name: str) -> list[dict[str, Any]]:
+        """The rows of the table `summary` or `categories`, of pandas, as dicts of plain values."""
+        return columns_of(self.made[name]).records()
 
     def __repr__(self) -> str:
         from ...support import result_views
@@ -328,7 +359,9 @@ def average_precision(
     sides = as_side_columns(truth, "truth"), as_side_columns(predictions, "predictions")
     verified.check_needed(rules, sides[0])
     rule = rule_of(rules, options, sides)
-    checks.check_scores(sides[1].objects, provenance.source(sides[1].objects, "predictions"), "average_precision")
+    number_checks.check_scores(
+        sides[1].objects, provenance.source(sides[1].objects, "predictions"), "average_precision"
+    )
     matched = matched_sides(*sides, rule, fitted(rules, rule.geometry, fields), frames)
     return result_of(matched, by, stacklevel=table_kinds.CALLER + 1)
 
@@ -350,4 +383,4 @@ def result_of(
     ]
     for text in filter(None, texts):
         warnings.warn(f"{called}: {text}", stacklevel=stacklevel)
-    return AveragePrecision(summary, noted(categories, matched), matched, matched.thresholds.tolist())
+    return AveragePrecision({"summary": summary, "categories": categories}, matched, matched.thresholds.tolist())

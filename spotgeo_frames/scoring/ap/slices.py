@@ -24,7 +24,6 @@ from ...tables import (
     Columns,
     array_of,
     binning,
-    checks,
     dataframe_of,
     messages,
     rows_with_null,
@@ -164,7 +163,7 @@ def slices_of(matched: Matched, by: By | None, kept: np.ndarray) -> Slices:
     named = {name: values.take(place[0][rows.frame]) for name, values in labels.items()}
     named |= {name: of.labels.take(place[1][rows.truth]) for name, of in columns.items()}
     if by_category:
-        named["category"] = detections.categories.take(rows.category)
+        named["category"] = detections.category_column.take(rows.category)
     none = np.zeros(len(rows.frame), np.int64)
     of_categories = category[rows.category] if by_category else none  # there may be no categories
     parts = Parts(frame[rows.frame] if frames else none, of_categories, truth[rows.truth] if truths else none)
@@ -268,6 +267,8 @@ def _coded(table: pd.DataFrame, name: str, bins: CheckedBins, claimed: pd.Series
     Quantile bins are those of the truths, and predictions beyond them are in the outermost ones.
     """
     import pandas as pd
+
+    from ...tables import checks
 
     labels = selections.binned(table, name, bins, CALLED)
     if bins is not None and is_binned(labels):
@@ -428,4 +429,4 @@ def slice_summary(weighted: Weighted) -> pd.DataFrame:
         counts = np.array([np.nansum(of) if not np.isnan(of).all() else np.nan for of in of_slices])
         whole = np.nan_to_num(counts).astype(np.int64)
         columns[name] = pd.arrays.IntegerArray(whole, np.isnan(counts)) if slices.labels else whole
-    return noted_summary(dataframe_of(Columns({**slices.labels, **columns})), matched)
+    return dataframe_of(noted_summary(Columns({**slices.labels, **columns}), matched))

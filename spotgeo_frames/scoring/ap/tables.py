@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...matching import Pairs, layout
-from ...support import memory, pandas_tables
-from ...tables import Columns, array_of, dataframe_of, match_dataframe, schema
+from ...support import memory
+from ...tables import Columns, array_of, dataframe_of, deferred_text, match_dataframe, schema
+from .categories import column_of
 from .curves import is_right
 from .evaluate import Matched, curves_by_area
 from .interpolation import CURVES
@@ -40,20 +41,20 @@ OF_COLUMNS = ("threshold", "thresholds")
 FRAME_COUNTS = ("frame_n_truth", "frame_n_predicted")
 
 
-def summary_table(matched: Matched, numbers: ByCategory, categories: Columns) -> pd.DataFrame:
+def summary_table(matched: Matched, numbers: ByCategory, categories: Columns) -> Columns:
     """One row: the numbers of the categories together, and how many frames, truths and detections count."""
     counts = {"n_frames": len(matched.detections.aligned.frames)} | {name: categories[name].sum() for name in COUNTS}
     columns = {name: np.array([value], np.float64) for name, value in numbers.combined.items()}
     columns |= {name: np.array([value], np.int64) for name, value in counts.items()}
-    return noted_summary(dataframe_of(Columns(columns)), matched)
+    return noted_summary(Columns(columns), matched)
 
 
-def noted_summary(summary: pd.DataFrame, matched: Matched) -> pd.DataFrame:
+def noted_summary(summary: Columns, matched: Matched) -> Columns:
     """A summary with its notes, and with a last column that names the thresholds unless they are the protocol's."""
     protocol = matched.protocol
     if protocol.thresholds != protocol.entry.thresholds:
         text = thresholds_text(matched.thresholds, by_distance=protocol.by_distance)
-        summary = summary.assign(thresholds=text).astype({"thresholds": pandas_tables.TEXT})
+        summary = summary.assign({"thresholds": deferred_text([text] * len(summary))})
     summary.attrs = matched.notes
     return summary
 
@@ -62,18 +63,11 @@ def category_columns(matched: Matched, numbers: ByCategory, averages: Mapping[st
     """One row a category: its numbers, and how many truths and detections count."""
     own = matched.protocol.by_category
     names = matched.detections.categories
-    columns: dict[str, Any] = {"category": names}
+    columns: dict[str, Any] = {"category": column_of(names)}
     if own:
         columns["threshold"] = np.array([own.get(name, matched.thresholds[0]) for name in names])
     counts = {name: getattr(averages["all"], name).astype(np.int64) for name in COUNTS}
-    return Columns({name: array_of(values) for name, values in (columns | numbers.values | counts).items()})
-
-
-def noted(columns: Columns, matched: Matched) -> pd.DataFrame:
-    """The table of these columns with the notes of a result."""
-    table = dataframe_of(columns)
-    table.attrs = matched.notes
-    return table
+    return Columns(columns | numbers.values | counts, matched.notes)
 
 
 def curve_table(matched: Matched) -> pd.DataFrame:
@@ -81,7 +75,7 @@ def curve_table(matched: Matched) -> pd.DataFrame:
     import pandas as pd
 
     names, n_areas, recalls = (
-        matched.detections.categories,
+        matched.detections.category_column,
         len(matched.scopes),
         CURVES[matched.protocol.interpolation].recalls,
     )
@@ -101,8 +95,8 @@ def curve_table(matched: Matched) -> pd.DataFrame:
         name: np.stack([getattr(of, name) for of in curves.values()]).transpose(2, 0, 1, 3).ravel()
         for name in ("precision", "score")
     }
-    columns = Columns({name: array_of(of) for name, of in (keys | values).items()})
-    return noted(columns, matched).astype({"area": pd.CategoricalDtype([*curves])})
+    columns = Columns({name: array_of(of) for name, of in (keys | values).items()}, matched.notes)
+    return dataframe_of(columns).astype({"area": pd.CategoricalDtype([*curves])})
 
 
 def match_tables(matched: Matched, thresholds: Sequence[float]) -> pd.DataFrame:

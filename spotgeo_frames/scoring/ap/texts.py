@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...tables import Columns, messages, null_rows
+from ...tables import Columns, messages
 from .protocol_entries import THRESHOLDS, Protocol
 
 if TYPE_CHECKING:
@@ -83,8 +83,16 @@ def one_sided_text(categories: Columns) -> str | None:
         ),
         ("has no predictions, so its AP is 0", "have no predictions, so their AP is 0"): has_truths & ~has_predictions,
     }
-    texts = [_named(categories["category"][marked], effect) for effect, marked in effects.items() if marked.any()]
-    return "; ".join(texts) if texts and not null_rows(categories["category"]).any() else None
+    names = _names(categories)
+    texts = [_named(names[marked], effect) for effect, marked in effects.items() if marked.any()]
+    return "; ".join(texts) if texts and not any(name is None or name != name for name in names) else None
+
+
+def _names(categories: Columns) -> np.ndarray:
+    """The names of categories, as objects of Python."""
+    names = np.empty(len(categories), object)
+    names[:] = categories.stored["category"].tolist()
+    return names
 
 
 def unlisted_text(matched: Matched, categories: Columns) -> str | None:
@@ -92,7 +100,7 @@ def unlisted_text(matched: Matched, categories: Columns) -> str | None:
     if not matched.protocol.frequencies or matched.frequency is None:
         return None
     is_known = np.isin(matched.frequency.astype(str), ("r", "c", "f"))
-    names = categories["category"][(categories["n_truth"] > 0) & ~is_known]
+    names = _names(categories)[(categories["n_truth"] > 0) & ~is_known]
     effect = (
         "is not in the table of categories, so APr, APc and APf leave it out",
         "are not in the table of categories, so APr, APc and APf leave them out",
