@@ -154,8 +154,9 @@ def ap(
         "metrics": None if metrics is None else [name.strip() for name in metrics.split(",")],
         "frames": "labelled" if labelled else "truth",
     }
+    sides: tuple[Any, Any] = known, found  # checked columns, which it takes as they are
     with wrong_usage(), work.step("matching"):
-        result = average_precision(known, found, "oks" if keypoints else None, **rules)
+        result = average_precision(*sides, "oks" if keypoints else None, **rules)
     with work.step("slicing"):
         by_slice = {"*".join(of): _of_slices(result, of) for of in slices}
     as_json = formatted(_numbers(result, by_slice))

@@ -25,7 +25,6 @@ from ..tables import (
     arrow,
     checks,
     collected,
-    names_without_blanks,
     other_words,
     provenance,
     schema,
@@ -345,7 +344,7 @@ def _csv(path: Path, wanted: Wanted) -> pa.Table:
     reading.check_no_nul(content, str(path))
     reading.check_utf8(content[: content.find(b"\n") + 1], str(path))
     buffer, given = reading.arrow_buffer(content), _header(content)
-    names = names_without_blanks(given)
+    names = other_words.names_without_blanks(given)
     columns = wanted(names)
     block = kept = None
     if columns is not None or len(names) > MOST_CARRIED:
@@ -404,7 +403,7 @@ def _are_names(name: str, text: pa.ChunkedArray, numbers: pa.ChunkedArray) -> bo
 
 def _without_blanks(table: pa.Table) -> pa.Table:
     """A table whose names of columns have no blanks around them, as after each comma; nor has the text below these."""
-    names = names_without_blanks(table.column_names)
+    names = other_words.names_without_blanks(table.column_names)
     for position, (name, given) in enumerate(zip(names, table.column_names, strict=True)):
         if name != given and pa.types.is_string(table.column(position).type):
             table = table.set_column(position, given, pc.utf8_trim_whitespace(table.column(position)))

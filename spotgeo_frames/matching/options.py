@@ -16,7 +16,7 @@ import numpy as np
 
 from ..geometries import MEASURES, SIMILARITIES, Geometry, Measure, geometry_of, name_of
 from ..support import InputError
-from ..tables import Annotations, Columns, SideColumns, Told, messages, other_words, provenance, schema
+from ..tables import Annotations, Columns, SideColumns, messages, other_words, provenance, schema
 from .choices import POWER, Assignment, check_assignment
 from .rule import TAU, Rule, check_distances
 
@@ -377,9 +377,11 @@ def _by_geometry(options: MatchOptions, truth: Header, predictions: Header) -> s
     return geometry.similarity
 
 
-def told(options: MatchOptions) -> Told:
+def told(options: MatchOptions) -> other_words.Told:
     """What the options say about the geometry of the tables."""
-    of_similarity = Told(options.similarity == "point", options.similarity == "iou", options.similarity == "oks")
+    of_similarity = other_words.Told(
+        options.similarity == "point", options.similarity == "iou", options.similarity == "oks"
+    )
     own = callable(options.similarity) or options.distance is not None
     return of_similarity._replace(points=of_similarity.points or options.tau is not None, own=own)
 

@@ -26,10 +26,8 @@ from .columns import as_numbers as as_numbers
 from .columns import coded as coded
 from .columns import columns_of as columns_of
 from .columns import dataframe_of as dataframe_of
-from .columns import deferred_text as deferred_text
 from .columns import first_values as first_values
 from .columns import joined as joined
-from .columns import names_without_blanks as names_without_blanks
 from .columns import null_rows as null_rows
 from .columns import rows_with_null as rows_with_null
 from .match_sides import MatchSides as MatchSides
@@ -37,7 +35,6 @@ from .match_sides import check_coordinates as check_coordinates
 from .match_sides import sides_of as sides_of
 from .match_tables import match_columns as match_columns
 from .match_tables import match_dataframe as match_dataframe
-from .other_words import Told as Told
 from .plain import plain_objects as plain_objects
 from .provenance import Input as Input
 from .quantile_bins import Ranks as Ranks

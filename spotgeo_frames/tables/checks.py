@@ -8,11 +8,11 @@ import pandas as pd
 
 from ..support import InputError, arrays, memory, pandas_tables
 from .arrow import as_pandas
-from .columns import Columns, array_of, columns_of, names_without_blanks
+from .columns import Columns, array_of, columns_of
 from .key_values import dates_as_text, fractions, holds_text
 from .messages import counted, first_keys, listed, missing, no_text, several_thresholds
 from .number_checks import far_text, is_number
-from .other_words import missing_columns
+from .other_words import missing_columns, names_without_blanks
 from .schema import (
     FRAME_KEY,
     LARGEST_COORDINATE,

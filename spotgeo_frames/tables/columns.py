@@ -6,7 +6,6 @@ reading, matching and scoring files needs no pandas, which takes longer to impor
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -32,6 +31,13 @@ class DeferredText:
         self.values = values
         self.names = names
         self.made: Any = None
+
+    @classmethod
+    def of(cls, values: Sequence[str | None]) -> DeferredText:
+        """A column of this text, None for null."""
+        column = np.empty(len(values), object)
+        column[:] = values
+        return cls(column)
 
     def __len__(self) -> int:
         return len(self.values)
@@ -59,13 +65,6 @@ class DeferredText:
                 kind = pd.CategoricalDtype(pd.Index(list(self.names), dtype=pandas_tables.TEXT))
                 self.made = pd.Categorical.from_codes(self.values, dtype=kind, validate=False)
         return self.made
-
-
-def deferred_text(values: Sequence[str | None]) -> DeferredText:
-    """A column of this text, None for null."""
-    column = np.empty(len(values), object)
-    column[:] = values
-    return DeferredText(column)
 
 
 class Columns:
@@ -223,16 +222,6 @@ def _categories(names: tuple[str, ...]) -> pd.CategoricalDtype:
     import pandas as pd
 
     return pd.CategoricalDtype(list(names))
-
-
-def names_without_blanks(names: Sequence[str]) -> list[str]:
-    """The names of columns without the blanks around them; a name stays as it is where two would be the same.
-
-    >>> names_without_blanks(["sequence", " frame", "x ", " x"])
-    ['sequence', 'frame', 'x ', ' x']
-    """
-    times = Counter(name.strip() for name in names)
-    return [name.strip() if times[name.strip()] == 1 else name for name in names]
 
 
 def as_numbers(values: Any) -> np.ndarray:

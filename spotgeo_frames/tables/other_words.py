@@ -6,7 +6,8 @@ have the right names would be an answer about something else: boxes with `width`
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -362,3 +363,13 @@ def naming_problem(truth: tuple[str, ...], predictions: tuple[str, ...]) -> str 
         problem = f"column {crowds[0]} looks like that of crowds, which is called crowd here, so it would play no part"
         return f'truth: {problem}; call tidy(table, crowd="{crowds[0]}"); or {_carried(crowds[:1])}'
     return None
+
+
+def names_without_blanks(names: Sequence[str]) -> list[str]:
+    """The names of columns without the blanks around them; a name stays as it is where two would be the same.
+
+    >>> names_without_blanks(["sequence", " frame", "x ", " x"])
+    ['sequence', 'frame', 'x ', ' x']
+    """
+    times = Counter(name.strip() for name in names)
+    return [name.strip() if times[name.strip()] == 1 else name for name in names]

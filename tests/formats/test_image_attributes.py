@@ -10,7 +10,7 @@ import pytest
 
 import spotgeo_frames as sf
 from helpers.problems import refused
-from spotgeo_frames.formats import coco
+from spotgeo_frames.formats import coco_attributes
 from spotgeo_frames.support.pandas_tables import TEXT
 
 
@@ -56,11 +56,11 @@ def test_an_attribute_of_its_own_for_each_image_is_read_at_once(
 
 
 def test_more_empty_cells_than_anyone_needs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(coco, "MOST_CELLS", 10_000)
+    monkeypatch.setattr(coco_attributes, "MOST_CELLS", 10_000)
     place = f"{tmp_path / 'truth.json'}: images"
     assert frames_of(tmp_path, [{"id": i, f"own_{i % 100}": i} for i in range(200)]).shape == (200, 105)
     with refused((place, "300", "90,000")):
         frames_of(tmp_path, [{"id": i, f"own_{i}": i} for i in range(300)])
-    monkeypatch.setattr(coco, "MOST_ATTRIBUTES", 99)
+    monkeypatch.setattr(coco_attributes, "MOST_ATTRIBUTES", 99)
     with refused((place, "100", "200")):
         frames_of(tmp_path, [{"id": i, f"own_{i % 100}": i} for i in range(200)])

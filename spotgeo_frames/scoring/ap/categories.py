@@ -70,10 +70,10 @@ def _plain_names(truth: Any, predictions: Any) -> Named | None:
     if all(isinstance(values, np.ndarray) and values.dtype == np.int64 for values in sides):
         known = np.unique(np.concatenate([truth, predictions]))
         return Named(np.searchsorted(known, truth), np.searchsorted(known, predictions), known) if len(known) else None
-    texts, listed = [_texts(values) for values in sides], _listed_names(truth)
-    if texts[0] is None or texts[1] is None:
+    texts = [of for values in sides if (of := _texts(values)) is not None]
+    if len(texts) < len(sides):
         return None
-    occurring = {*texts[0], *texts[1]}
+    listed, occurring = _listed_names(truth), {*texts[0], *texts[1]}
     names = sorted(occurring - {-1}) if listed is None else listed
     place = {name: position for position, name in enumerate(names)}
     if not names or not all(name in place for name in occurring):

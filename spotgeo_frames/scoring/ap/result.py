@@ -112,8 +112,10 @@ class AveragePrecision:
     def _made(self, name: str) -> pd.DataFrame:
         """A table that is kept as columns until it is asked for."""
         made = self.made[name]
-        is_late = isinstance(made, Columns)
-        return table_kinds.as_kind(dataframe_of(made), self.kind, self.categorical) if is_late else made
+        if not isinstance(made, Columns):
+            return made
+        table: pd.DataFrame = table_kinds.as_kind(dataframe_of(made), self.kind, self.categorical)
+        return table
 
     @cached_property
     def curve(self) -> pd.DataFrame:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...matching import Pairs, layout
 from ...support import memory
-from ...tables import Columns, array_of, dataframe_of, deferred_text, match_dataframe, schema
+from ...tables import Columns, DeferredText, array_of, dataframe_of, match_dataframe, schema
 from .categories import column_of
 from .curves import is_right
 from .evaluate import Matched, curves_by_area
@@ -54,7 +54,7 @@ def noted_summary(summary: Columns, matched: Matched) -> Columns:
     protocol = matched.protocol
     if protocol.thresholds != protocol.entry.thresholds:
         text = thresholds_text(matched.thresholds, by_distance=protocol.by_distance)
-        summary = summary.assign({"thresholds": deferred_text([text] * len(summary))})
+        summary = summary.assign({"thresholds": DeferredText.of([text] * len(summary))})
     summary.attrs = matched.notes
     return summary
 
