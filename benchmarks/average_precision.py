@@ -5,9 +5,10 @@
 
 The engines have to agree first, in all official numbers. Then they are timed in turn, pinned to one core and to two:
 warm, from what each has in memory when it has read the files (this project: two tables) to the numbers, and as whole
-processes from files, imports included. What counts is the median of the ratios of CPU time, since machines drift and
-are shared; that of elapsed time is beside it. Peak memory is that of a whole process. `--large` has 2 million
-detections in place of 300,000. Then follow small poses, and the table of all protocols against one of them.
+processes from files, imports included (this project: the command `ap --json`). What counts is the median of the ratios
+of CPU time, since machines drift and are shared; that of elapsed time is beside it. Peak memory is that of a whole
+process. `--large` has 2 million detections in place of 300,000. Then follow small poses, and the table of all protocols
+against one of them.
 """
 
 import argparse
@@ -186,6 +187,16 @@ def report_whole(truth: Path, results: Path, rounds: int) -> None:
     )
 
 
+def alone(name: str, truth: Path, results: Path) -> None:
+    """Evaluates files of boxes with one engine, as a process of its own does."""
+    if name == "spotgeo_frames":
+        from spotgeo_frames.cli.app import run
+
+        run(["ap", str(truth), str(results), "--json"])
+    else:
+        ENGINES[name](truth, results, "boxes")()
+
+
 def whole(name: str, truth: Path, results: Path) -> np.ndarray:
     """The CPU time and elapsed time (s) and the peak memory (MB) of a process that only runs this engine."""
     began = time.perf_counter()
@@ -258,7 +269,7 @@ if __name__ == "__main__":
     options = parser.parse_args()
     if options.only:
         with contextlib.redirect_stdout(io.StringIO()):
-            ENGINES[options.only](*options.files, "boxes")()
+            alone(options.only, *options.files)
         # getrusage would begin with the memory of the process that started this one.
         status = Path("/proc/self/status").read_text()
         print(time.process_time(), int(re.search(r"VmHWM:\s+(\d+)", status)[1]) / 1024)  # type: ignore[index]

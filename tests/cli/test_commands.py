@@ -570,6 +570,19 @@ def test_tracks_are_scored_without_pandas_and_scipy() -> None:
     assert loaded_by("track", *folders, "--json") & HEAVY <= {"pyarrow"}  # which reads the files
 
 
+def test_boxes_of_coco_are_ranked_without_pandas_arrow_and_scipy(tmp_path: Path) -> None:
+    document = json.loads((PROJECT / "data/coco/annotations.json").read_text())
+    for image in document["images"]:  # as COCO's are, without flags, for which there are columns of pandas only
+        del image["night"]
+        image |= {"file_name": f"{image['id']}.jpg", "license": 4, "date_captured": "2013-11-14"}
+    for category in document["categories"]:
+        category["supercategory"] = "outdoor"
+    truth, results = tmp_path / "annotations.json", PROJECT / "data/coco/precise.json"
+    truth.write_text(json.dumps(document))
+    assert loaded_by("ap", truth, results, "--json") & HEAVY == set()
+    assert loaded_by("ap", truth, results, "--by", "frame_date_captured", "--json") & HEAVY >= {"pandas"}
+
+
 def test_tracks_kept_and_not_kept_have_the_same_numbers(tmp_path: Path) -> None:
     command = ["track", PROJECT / "data/tracks/truth", PROJECT / "data/tracks/tracker", "--json"]
     assert run_here(*command).out == run_here(*command, "--out", tmp_path / "out").out
