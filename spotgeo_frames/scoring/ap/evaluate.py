@@ -86,13 +86,12 @@ def matched_sides(
 
 def check_categories(protocol: Protocol, detections: Detections) -> None:
     """Raises InputError if a threshold is given for a category that neither side has."""
-    there = detections.categories.tolist()
+    there = [name for name in detections.categories.tolist() if name is not None]
     own = {} if protocol.by_category == protocol.entry.by_category else protocol.by_category
     unknown = [name for name in own if name not in there]
     if unknown:
-        raise InputError(
-            f"thresholds: there is no category {unknown[0]!r}; there are {messages.first_listed(map(repr, there))}"
-        )
+        known = messages.first_listed(map(repr, there)) or "none"
+        raise InputError(f"thresholds: there is no category {unknown[0]!r}; there are {known}")
 
 
 def matched_detections(detections: Detections, rule: Rule, protocol: Protocol) -> Matched:
